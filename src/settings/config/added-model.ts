@@ -1,4 +1,4 @@
-// Adds a provider with its key and one of its models to the text of the settings file, which people and other programs edit too.
+// Adds a provider with its key and one of its models to the settings file's text, which people and other programs edit too.
 import { isRecord } from "../../base/json.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 import type { ModelCapability, ProviderType } from "./schema.ts";
@@ -23,8 +23,8 @@ export interface AddedModel {
 }
 
 /**
- * The text with the model, which becomes the default if there is none. Other keys of the same tables stay. Throws
- * ConfigurationError when the text is not TOML or cannot be edited.
+ * Returns the text with the model, which becomes the default if there is none. Keeps other keys in the same tables. Throws
+ * ConfigurationError if the text is not TOML or cannot be edited.
  */
 export async function withAddedModel(text: string, source: string, added: AddedModel): Promise<string> {
 	const parsed = await parseToml(text.replace(/^\ufeff/, ""));

@@ -1,12 +1,11 @@
-// The error for invalid settings, as data and as a text for people. Values are never quoted: they may be secrets.
+// The error for invalid settings, as data and as text. Never quotes values: they may be secrets.
 import type * as v from "valibot";
 import { redactSecrets } from "../../base/redaction.ts";
 
 /**
- * `unreadable`: the file cannot be read; `syntax`: the file is not TOML or JSON; `schema`: a file's values do not fit;
- * `text`: anything wrong with settings given as text; `environment`: a variable that overrides a setting does not fit;
- * `uneditable`: the file is in a form that the program cannot change.
- * `mcp-syntax`: a list of MCP servers, wherever it is from, is not JSON; `mcp-schema`: its values do not fit.
+ * `unreadable`: the file cannot be read; `syntax`: the file is not TOML or JSON; `schema`: invalid values in a file; `text`: any
+ * fault in settings given as text; `environment`: an invalid variable that overrides a setting; `uneditable`: the program cannot
+ * edit a file in this form. `mcp-syntax`: an MCP server list from any source is not JSON; `mcp-schema`: its values are invalid.
  */
 export type ConfigurationErrorCategory =
 	| "unreadable"
@@ -19,9 +18,9 @@ export type ConfigurationErrorCategory =
 	| "mcp-schema";
 
 export interface ConfigurationProblem {
-	/** Key path like `models.k2.max_context_size`, a variable's name, or empty for the whole. */
+	/** A key path like `models.k2.max_context_size`, a variable name, or empty for the whole file. */
 	readonly key: string;
-	/** A clause without capital and full stop. */
+	/** A clause without initial capital or full stop. */
 	readonly reason: string;
 }
 
@@ -36,10 +35,12 @@ const headings: Record<ConfigurationErrorCategory, (source: string) => string> =
 	"mcp-schema": (source) => `Invalid MCP configuration ${source}`,
 };
 
-/** The most problems that a message lists. */
+/** Maximum problems listed in a message. */
 const shownProblems = 50;
 
-/** Its message may be shown as it is. `source` is a file path, `--config`, `--mcp-config` or `environment`. The message has one line per problem. */
+/**
+ * The message is safe to show, with one line per problem. `source` is a file path, `--config`, `--mcp-config` or `environment`.
+ */
 export class ConfigurationError extends Error {
 	override readonly name = "ConfigurationError";
 	readonly category: ConfigurationErrorCategory;
@@ -47,7 +48,7 @@ export class ConfigurationError extends Error {
 	readonly problems: readonly ConfigurationProblem[];
 
 	constructor(category: ConfigurationErrorCategory, source: string, problems: readonly ConfigurationProblem[]) {
-		// Redacted one by one: in the joined text, a key with a secret's name would redact the sentence about it.
+		// Redact each line separately: in the joined text, a key with a secret-like name would redact the sentence about it.
 		const lines = problems
 			.slice(0, shownProblems)
 			.map(({ key, reason }) => (key === "" ? "" : `${redactSecrets(key)}: `) + redactSecrets(reason));
@@ -59,7 +60,7 @@ export class ConfigurationError extends Error {
 	}
 }
 
-/** `["models", "a/b", "provider"]` as `models."a/b".provider`, list positions in brackets from 0. */
+/** Formats `["models", "a/b", "provider"]` as `models."a/b".provider`; list positions appear in brackets, from 0. */
 export function toKeyPath(keys: readonly unknown[]): string {
 	return keys.reduce<string>((path, key) => {
 		if (typeof key === "number") return `${path}[${key}]`;
@@ -69,7 +70,7 @@ export function toKeyPath(keys: readonly unknown[]): string {
 	}, "");
 }
 
-/** What is wrong with a value, from the schema's words for it. */
+/** Describes an invalid value in the schema's words. */
 export function toProblem(issue: v.BaseIssue<unknown>): ConfigurationProblem {
 	const key = toKeyPath((issue.path ?? []).map((item) => item.key));
 	return { key, reason: issue.input === undefined ? "is required" : issue.message };

@@ -1,4 +1,4 @@
-// Reads the settings from their source, checks them, and creates a missing settings file. model-selection.ts chooses the
+// Reads the settings from their source, validates them, and creates a missing settings file. model-selection.ts chooses the
 // model.
 import * as v from "valibot";
 import { errorText } from "../../base/errors.ts";
@@ -15,22 +15,22 @@ import { toTomlText } from "./toml-text.ts";
 export type ConfigurationSource =
 	/** JSON or TOML text, as given to `--config`. */
 	| { readonly kind: "text"; readonly text: string }
-	/** A file that must exist: JSON when its name ends in `.json`, else TOML. */
+	/** A file that must exist: JSON if its name ends in `.json`, otherwise TOML. */
 	| { readonly kind: "file"; readonly path: string }
-	/** `config.toml` in the share directory, created when missing. */
+	/** `config.toml` in the share directory, created if missing. */
 	| { readonly kind: "default"; readonly shareDir: string };
 
 export interface LoadedConfiguration {
 	readonly configuration: Configuration;
-	/** The file the settings come from; null for text. */
+	/** The settings file; null for text. */
 	readonly path: string | null;
 }
 
 const textSource = "--config";
 
 /**
- * Reads and checks the settings. Throws ConfigurationError when they are invalid. A failure to create the default file
- * is only logged: the program starts with the defaults.
+ * Reads and validates the settings. Throws ConfigurationError if they are invalid. A failure to create the default file is only
+ * logged: the program starts with the defaults.
  */
 export async function readConfiguration(
 	source: ConfigurationSource,
@@ -73,7 +73,7 @@ async function readDefault(shareDir: string, files: Files, log: Log): Promise<Lo
 	const file = check({}, "schema", path);
 	await attempt(log, "The settings file could not be created", async () => {
 		await files.makeDirectory(shareDir);
-		// Our own tables are not written: unset keys should follow later defaults.
+		// Do not write our own tables: unset keys should follow future defaults.
 		const { agentwire: _own, permission: _rules, sandbox: _sandbox, store: _store, ...shared } = file;
 		await files.create(path, toTomlText(shared));
 	});
@@ -118,12 +118,12 @@ function check(value: unknown, category: "schema" | "text", source: string): Con
 	throw new ConfigurationError(category, source, problems);
 }
 
-/** References between tables, checked on the raw value so that they are listed together with other problems. */
+/** Checks references between tables on the raw value, to report them together with other problems. */
 function crossProblems(value: unknown): ConfigurationProblem[] {
 	if (!isRecord(value)) return [];
 	const { default_model: alias, models = {}, providers = {} } = value;
 	const problems: ConfigurationProblem[] = [];
-	// Ignored, it would leave out rules that deny something.
+	// Ignoring it could drop rules that deny something.
 	if (Object.hasOwn(value, "permissions")) {
 		problems.push({ key: "permissions", reason: "is no key of the settings; rules are in `permission`" });
 	}

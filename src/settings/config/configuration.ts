@@ -1,5 +1,5 @@
-// The settings under the program's own names: camelCase data converted from a checked file. Defaults are in schema.ts,
-// the choice of a model is in model-selection.ts.
+// The settings in the program's camelCase names, converted from a validated file. schema.ts defines the defaults,
+// model-selection.ts chooses the model.
 import { type ContractVersion, defaultContract, parseContractVersion } from "../../base/contract-version.ts";
 import type { ConfigurationFile, ModelCapability } from "./schema.ts";
 import { scanToml, type TomlStatement } from "./toml-scan.ts";
@@ -7,25 +7,25 @@ import { scanToml, type TomlStatement } from "./toml-scan.ts";
 type CamelCase<Key> = Key extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Key;
 type CamelCased<Table> = { readonly [Key in keyof Table as CamelCase<Key>]: Table[Key] };
 
-/** Renames the keys of one table, not of the tables in it: the user may have named those. */
+/** Renames the keys of one table, but not of nested tables, whose keys the user may have chosen. */
 function camelCased<Table extends object>(table: Table): CamelCased<Table> {
 	const renamed = Object.entries(table).map(([key, value]) => [
 		key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
 		value,
 	]);
-	// The type states what the replacement does; the compiler cannot check a pattern.
+	// The compiler cannot derive the type of the replacement.
 	return Object.fromEntries(renamed) as CamelCased<Table>;
 }
 
 type TextsByName = Readonly<Record<string, string>>;
 
-/** Where stored credentials of a provider are. */
+/** The location of a provider's stored credentials. */
 export interface OauthReference {
 	readonly storage: "file" | "keyring";
 	readonly key: string;
 }
 
-/** What a model costs, for a million tokens of each kind. */
+/** Prices per million tokens of each kind. */
 export interface ModelPrice {
 	readonly currency: string;
 	readonly input: number;
@@ -41,10 +41,10 @@ export interface ModelSettings {
 	readonly model: string;
 	/** Tokens. */
 	readonly maxContextSize: number;
-	/** As written; those implied by the model's name are added when it is selected. */
+	/** As configured; selection adds those implied by the model name. */
 	readonly capabilities: readonly ModelCapability[];
 	readonly displayName: string | null;
-	/** Null when the settings do not say. */
+	/** Null if not configured. */
 	readonly price: ModelPrice | null;
 }
 
@@ -53,12 +53,12 @@ export interface ProviderSettings {
 	/** Base URL and key may be empty. */
 	readonly baseUrl: string;
 	readonly apiKey: string;
-	/** The variable of the environment that the key comes from, which no other variable overrides. */
+	/** The environment variable that supplied the key; no other variable overrides it. */
 	readonly apiKeyVariable?: string;
-	/** Data for the adapter; never put into the environment of a process. */
+	/** Data for the adapter; never passed to a process environment. */
 	readonly env: TextsByName;
 	readonly customHeaders: TextsByName;
-	/** Null when not set, which differs from empty. */
+	/** Null means unset, which differs from empty. */
 	readonly reasoningKey: string | null;
 	readonly oauth: OauthReference | null;
 }
@@ -76,7 +76,7 @@ export type LoopControl = CamelCased<ConfigurationFile["loop_control"]>;
 /** `timeout` in seconds. */
 export type HookSettings = CamelCased<ConfigurationFile["hooks"][number]>;
 
-/** Budgets of a session and of each of its turns; null for none. Times in seconds. */
+/** Budgets of a session and of each turn; null for none. Times in seconds. */
 export type LimitSettings = CamelCased<ConfigurationFile["agentwire"]["limits"]>;
 /** The budgets among the limits. */
 export type BudgetSettings = Omit<
@@ -84,110 +84,109 @@ export type BudgetSettings = Omit<
 	"loadedSessions" | "runningTurns" | "unloadAfter" | "requestsInFlight" | "outboxBytes"
 >;
 
-/** The history of files. Sizes in bytes, `patience` in seconds. */
+/** File history. Sizes in bytes, `patience` in seconds. */
 export type RewindSettings = CamelCased<ConfigurationFile["agentwire"]["rewind"]>;
 
-/** Our own table. Deadlines in seconds, null for none. */
+/** The program's own table. Deadlines in seconds, null for none. */
 export interface AgentwireSettings {
 	readonly sync: "commit" | "off";
 	readonly approvalTimeout: number | null;
 	readonly questionTimeout: number | null;
 	readonly clientToolTimeout: number | null;
 	readonly contain: "auto" | "off";
-	/** Seconds from the start of connecting that a turn waits for MCP servers; null for none. */
+	/** Seconds that a turn waits for MCP servers, from the start of connecting; null for none. */
 	readonly mcpStartTimeout: number | null;
-	/** Subagents of one session that may run concurrently. */
+	/** Maximum concurrent subagents per session. */
 	readonly parallelSubagents: number;
-	/** Root of the sign-in server, and the program's client id there; empty for the platform's own. */
+	/** The root URL of the sign-in server, and the program's client id there; empty for the platform's defaults. */
 	readonly oauthHost: string;
 	readonly oauthClientId: string;
-	/** As written: empty, or a version of the protocol, not checked here. */
+	/** As configured: empty, or a protocol version, not validated here. */
 	readonly maxEvents: string;
 	readonly typedParts: boolean;
 	readonly formerNames: boolean;
 	readonly exactApprovals: boolean;
 	readonly limits: LimitSettings;
 	readonly rewind: RewindSettings;
-	/** Null where model requests are neither recorded nor replayed. */
+	/** Null if model requests are neither recorded nor replayed. */
 	readonly cassette: CamelCased<NonNullable<ConfigurationFile["agentwire"]["cassette"]>> | null;
-	/** Certificate authorities to trust in addition to the usual ones: absolute, or below `~`; null for none. */
+	/** Additional certificate authorities: an absolute path, or below `~`; null for none. */
 	readonly caFile: string | null;
 	/** Hosts, addresses and ranges that may be fetched although they are not public. */
 	readonly fetchAllow: readonly string[];
 	/**
-	 * What happens to a call that needs an approval when no attached client answers approvals. Null when the settings do not
-	 * say: it is rejected, unless whoever created the session has decided it, or the program serves clients that come and go.
+	 * What happens to a call that needs approval if no attached client answers approvals. Null if not configured: the call is
+	 * rejected, unless the session's creator decided otherwise, or clients can come and go.
 	 */
 	readonly unattended: "approve" | "reject" | "wait" | null;
-	/** The version of Meerkat's contract that clients see. */
+	/** The Meerkat contract version that clients see. */
 	readonly contract: ContractVersion;
 }
 
-/** What a file says about permissions. The patterns of its rules are not checked yet. */
+/** The permissions in a file. Rule patterns are not validated yet. */
 export interface PermissionSettings {
 	readonly rules: readonly (CamelCased<ConfigurationFile["permission"]["rules"][number]> & {
-		/** Counted from 1; null when it is not known. */
+		/** Starts at 1; null if unknown. */
 		readonly line: number | null;
-		/** What gave the rule if the file did not, such as a flag. */
+		/** The source of a rule outside the file, such as a flag. */
 		readonly from?: string;
 	})[];
-	/** Whether commands that only read are allowed without a rule; null where the file does not say. */
+	/** Whether read-only commands are allowed without a rule; null if not configured. */
 	readonly allowReadOnly: boolean | null;
-	/** The modes that may not be switched on. */
+	/** Modes that may not be enabled. */
 	readonly forbidModes: readonly ("auto" | "yolo")[];
 }
 
-/** How commands are confined. Paths are absolute, or below `~`. */
+/** The command sandbox. Paths are absolute, or below `~`. */
 export interface SandboxSettings {
 	readonly mode: "off" | "workspace-write" | "read-only";
-	/** Further directories in which commands may write. */
+	/** Additional writable directories. */
 	readonly writable: readonly string[];
-	/** Further files and directories that commands cannot read. */
+	/** Additional files and directories hidden from commands. */
 	readonly hidden: readonly string[];
-	/** Further paths that commands cannot change, although below a writable directory. */
+	/** Additional read-only paths, even below a writable directory. */
 	readonly readOnly: readonly string[];
 	readonly network: "host" | "none" | "proxy";
-	/** Hosts, addresses and ranges that commands reach through the proxy; empty for none. */
+	/** Hosts, addresses and ranges that commands may reach through the proxy. */
 	readonly allowedDomains: readonly string[];
-	/** Whether a confined command without network needs no approval. */
+	/** Whether a sandboxed command without network needs no approval. */
 	readonly autoAllow: boolean;
-	/** Whether MCP servers that are processes are confined too. */
+	/** Whether the sandbox also applies to local MCP servers. */
 	readonly mcpServers: boolean;
-	/** Whether sessions whose creators decide what they may do are confined although `mode` is `off`. */
+	/** Whether to sandbox sessions whose creators define permissions, even if `mode` is `off`. */
 	readonly creators: boolean;
 	readonly environment: {
-		/** Names that are passed on although they would be dropped. */
+		/** Variables passed on that would otherwise be dropped. */
 		readonly pass: readonly string[];
 		readonly set: TextsByName;
-		/** Names, or beginnings of names with `*` at the end. */
+		/** Variable names, or prefixes ending in `*`. */
 		readonly drop: readonly string[];
 	};
 }
 
-/** Where sessions are stored. Paths are absolute, or below `~`. */
+/** Session storage. Paths are absolute, or below `~`. */
 export interface StoreSettings {
 	readonly type: "disk" | "postgres";
-	/** Of the database, as written; null for none. It may hold a password. */
+	/** The database URL as configured, which may contain a password; null for none. */
 	readonly url: string | null;
-	/** The schema with the tables. */
 	readonly schema: string;
 	/** A file with the password; null for none. */
 	readonly passwordFile: string | null;
 	readonly tls: {
-		/** Null when the settings do not say. */
+		/** Null if not configured. */
 		readonly mode: "disable" | "require" | "verify-ca" | "verify-full" | null;
-		/** Certificate authorities to trust instead of the usual ones; null for none. */
+		/** Certificate authorities that replace the system's; null for none. */
 		readonly caFile: string | null;
 	};
-	/** The most connections for statements. */
+	/** Maximum connections for statements. */
 	readonly poolSize: number;
-	/** Whom the sessions belong to that are made here, and what a process must have to run them. */
+	/** The owner of sessions created here; a process needs the same owner to run them. */
 	readonly owner: string;
 	readonly needs: readonly string[];
 }
 
 export interface Configuration {
-	/** Empty or a key of `models`. */
+	/** Empty, or a key of `models`. */
 	readonly defaultModel: string;
 	readonly defaultThinking: boolean;
 	readonly defaultYolo: boolean;
@@ -240,7 +239,7 @@ function toStore({ url, password_file, tls, ...others }: ConfigurationFile["stor
 	};
 }
 
-/** `text` is that of a TOML file, in which the lines of rules are found; null for any other. */
+/** `text` is the TOML source, used to find rule line numbers; null for other formats. */
 export function toPermissionSettings(table: ConfigurationFile["permission"], text: string | null): PermissionSettings {
 	const lines = text === null || table.rules.length === 0 ? [] : ruleLines(text);
 	return {
@@ -249,7 +248,7 @@ export function toPermissionSettings(table: ConfigurationFile["permission"], tex
 	};
 }
 
-/** The lines of the `[[permission.rules]]`, counted from 1. Rules in another form have none. */
+/** The line numbers of `[[permission.rules]]`, starting at 1. Rules in another form have none. */
 function ruleLines(text: string): readonly number[] {
 	const isRule = ({ kind, path }: TomlStatement) => kind === "list-item" && path.join(".") === "permission.rules";
 	let line = 1;
@@ -265,7 +264,7 @@ function ruleLines(text: string): readonly number[] {
 		});
 }
 
-/** Converts the checked file to the program's names. `text` is its text if it is TOML. */
+/** Converts the validated file to the program's names. `text` is the TOML source, if any. */
 export function toConfiguration(file: ConfigurationFile, text: string | null = null): Configuration {
 	const {
 		models,

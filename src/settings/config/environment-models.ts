@@ -1,23 +1,23 @@
-// Models for a program without a configuration: of every vendor whose key is in the environment, under the names that its
-// own tools read.
+// Default models for a program without a configuration: for every vendor whose key is in the environment, under the variable
+// names of the vendor's own tools.
 import type { Configuration, ModelSettings, ProviderSettings } from "./configuration.ts";
 import type { Environment } from "./model-selection.ts";
 import type { ProviderType } from "./schema.ts";
 
-/** Where the models come from that no configuration names. */
+/** The source of models that no configuration defines. */
 export interface EnvironmentModel {
-	/** The variable that holds the key. */
+	/** The variable with the key. */
 	readonly variable: string;
 	/** Key of `providers`. */
 	readonly provider: string;
-	/** The default model of this provider, as its alias and as it is sent. */
+	/** The provider's default model, as its alias and as the name sent. */
 	readonly model: string;
 }
 
 interface Vendor {
 	readonly name: string;
 	readonly type: ProviderType;
-	/** The first that is set holds. */
+	/** The first one set wins. */
 	readonly keys: readonly string[];
 	/** Replaces `baseUrl`. */
 	readonly addressVariable: string;
@@ -28,7 +28,7 @@ interface Vendor {
 	readonly maxContextSize: number;
 }
 
-/** In the order in which the default model is sought. */
+/** In the order used to choose the default model. */
 const vendors: readonly Vendor[] = [
 	{
 		name: "anthropic",
@@ -59,15 +59,15 @@ const vendors: readonly Vendor[] = [
 	},
 ];
 
-/** Where the vendors are, the variables that say so otherwise, and those with their keys. */
+/** Vendor base URLs, the variables that override them, and the key variables. */
 export const vendorAddresses: readonly Pick<Vendor, "name" | "keys" | "addressVariable" | "baseUrl">[] = vendors;
 
-/** The variables that give keys when no configuration names a provider. */
+/** The variables that supply keys if the configuration names no provider. */
 export const providerKeyVariables: readonly string[] = vendors.flatMap(({ keys }) => keys);
 
 /**
- * The configuration with the models that keys in the environment allow, and which of them is the default; null when there
- * is none. A configuration that names a provider or a model always wins: it is returned as it is.
+ * Adds the models that environment keys provide, and returns the default among them; null if there is none. A configuration that
+ * names a provider or a model wins and is returned unchanged.
  */
 export function withEnvironmentModels(
 	configuration: Configuration,
@@ -80,7 +80,7 @@ export function withEnvironmentModels(
 		const variable = vendor.keys.find((name) => environment[name]);
 		return variable === undefined ? [] : [{ vendor, variable, key: environment[variable] ?? "" }];
 	});
-	// Variables of Kimi describe a whole model by themselves.
+	// Kimi variables describe a whole model by themselves.
 	const isDescribed = Boolean(environment["KIMI_BASE_URL"] && environment["KIMI_MODEL_NAME"]);
 	const [first] = isDescribed ? [] : found;
 	if (found.length === 0) return { configuration, chosen: null };

@@ -1,5 +1,5 @@
-// Adds a sign-in to the managed platform to the settings file, and removes it: the provider, its models and, if there
-// is none, the default model. Edits the file as text, because people and other programs edit it too.
+// Adds a managed platform sign-in to the settings file and removes it: the provider, its models and, if none is set, the default
+// model. Edits the file as text, because people and other programs edit it too.
 import { isRecord } from "../../base/json.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 import type { ModelCapability } from "./schema.ts";
@@ -9,7 +9,7 @@ import type { TomlValue } from "./toml-text.ts";
 
 /** Clients recognize a sign-in by this name. */
 const providerName = "managed:kimi-code";
-/** Before the id of a model in its alias. */
+/** Prefix of the model id in its alias. */
 const aliasPrefix = "kimi-code/";
 
 export interface ManagedModel {
@@ -22,7 +22,7 @@ export interface ManagedModel {
 
 export interface ManagedProvider {
 	readonly baseUrl: string;
-	/** The key of the credentials. */
+	/** The credentials key. */
 	readonly key: string;
 	/** At least one. */
 	readonly models: readonly ManagedModel[];
@@ -30,13 +30,13 @@ export interface ManagedProvider {
 
 export interface ManagedEdit {
 	readonly text: string;
-	/** Empty for none. */
+	/** Empty means none. */
 	readonly defaultModel: string;
 }
 
 /**
- * Adds the managed provider to the text of the settings file `source`. Models that the platform no longer offers are
- * removed; other keys in the same tables stay. Throws ConfigurationError when the text is not TOML or cannot be edited.
+ * Adds the managed provider to the text of the settings file `source`. Removes models that the platform no longer offers; keeps
+ * other keys in the same tables. Throws ConfigurationError if the text is not TOML or cannot be edited.
  */
 export async function addManagedProvider(text: string, source: string, managed: ManagedProvider): Promise<ManagedEdit> {
 	const data = await parse(text, source);
@@ -66,8 +66,8 @@ export async function addManagedProvider(text: string, source: string, managed: 
 }
 
 /**
- * Removes the managed provider from the text of the settings file `source`. If a model of the person's own uses it,
- * only its sign-in is removed. Throws as `addManagedProvider`.
+ * Removes the managed provider from the text of the settings file `source`. If one of the user's own models uses it, only removes
+ * its sign-in. Throws like `addManagedProvider`.
  */
 export async function removeManagedProvider(text: string, source: string): Promise<ManagedEdit> {
 	const data = await parse(text, source);
@@ -93,7 +93,7 @@ function tableIn(data: Readonly<Record<string, unknown>>, key: string): Readonly
 	return isRecord(table) ? table : {};
 }
 
-/** The models that a sign-in wrote. */
+/** The models that a sign-in added. */
 function managedAliases(data: Readonly<Record<string, unknown>>): readonly string[] {
 	return Object.entries(tableIn(data, "models")).flatMap(([alias, model]) =>
 		alias.startsWith(aliasPrefix) && isRecord(model) && model["provider"] === providerName ? alias : [],
@@ -110,7 +110,7 @@ async function parse(text: string, source: string): Promise<Record<string, unkno
 	return isRecord(result.value) ? result.value : {};
 }
 
-/** Makes the changes in the text. Throws ConfigurationError where they cannot be made in their places. */
+/** Applies the changes to the text. Throws ConfigurationError if they cannot be made in place. */
 async function apply(
 	text: string,
 	source: string,

@@ -1,5 +1,5 @@
-// Reads the settings of MCP servers from files and texts in order of precedence, checks them, and merges them by name.
-// Connects to nothing: connections are in src/core/mcp/.
+// Reads MCP server settings from files and texts in order of precedence, validates them, and merges them by name. src/core/mcp/
+// opens the connections.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
@@ -11,7 +11,7 @@ import { parseJson } from "./syntax.ts";
 
 type TextsByName = Readonly<Record<string, string>>;
 
-/** Which of a server's tools are offered. A list that is null filters nothing. */
+/** Which tools of a server are offered. A null list does not filter. */
 export interface McpToolFilter {
 	readonly names: readonly string[] | null;
 	readonly hidden: readonly string[];
@@ -22,28 +22,28 @@ export interface McpToolFilter {
 
 interface AnyMcpServer {
 	readonly name: string;
-	/** Milliseconds that one call may take; null for the general setting. */
+	/** Milliseconds per call; null means the general setting. */
 	readonly callTimeout: number | null;
 	readonly filter: McpToolFilter;
 }
 
-/** A program that is started and used over its stdin and stdout. */
+/** A program that is started and used over stdin and stdout. */
 export interface LocalMcpServer extends AnyMcpServer {
 	readonly kind: "local";
 	readonly command: string;
-	/** A placeholder `workDir` stands for the session's work dir, here and in the values of the environment. */
+	/** The placeholder `workDir` stands for the session's work directory, here and in environment values. */
 	readonly arguments: readonly string[];
 	/** Added to the environment of the session. */
 	readonly environment: TextsByName;
-	/** As written: relative to the session's work dir. Null for the share directory. */
+	/** As configured, relative to the session's work directory. Null means the share directory. */
 	readonly workDir: string | null;
 }
 
-/** A client that a person has registered with the authorization server of a remote server. */
+/** A client that the user registered with a remote server's authorization server. */
 export interface McpOAuthClient {
 	readonly id: string;
 	readonly secret: string | null;
-	/** The port on this machine that the client was registered with; null for any free port. */
+	/** The local port the client was registered with; null means any free port. */
 	readonly callbackPort: number | null;
 }
 
@@ -55,9 +55,9 @@ export interface RemoteMcpServer extends AnyMcpServer {
 	readonly authorization:
 		| { readonly kind: "none" }
 		| { readonly kind: "bearer"; readonly token: string }
-		/** The client is null where we register our own. */
+		/** The client is null if the program registers its own. */
 		| { readonly kind: "oauth"; readonly client: McpOAuthClient | null };
-	/** Seconds without data after which an event stream counts as broken; null for never. */
+	/** Seconds without data after which an event stream counts as broken; null means never. */
 	readonly readTimeout: number | null;
 }
 
@@ -68,16 +68,16 @@ export interface McpServerSources {
 	readonly files: readonly string[];
 	/** JSON texts, which override all files. */
 	readonly texts: readonly string[];
-	/** Its `mcp.json` is read when there are no files. */
+	/** Its `mcp.json` is read if there are no files. */
 	readonly shareDir: string;
 }
 
-/** The source that problems in a text of the command line are reported for. */
+/** The reported source of problems in command-line text. */
 const textSource = "--mcp-config";
 
 /**
- * The servers of all sources, in the order in which their names first occur; of two with the same name the later one
- * counts. Throws ConfigurationError for a source that cannot be read, is not JSON or is invalid.
+ * Returns the servers of all sources, in order of first occurrence; the later of two servers with the same name wins. Throws
+ * ConfigurationError for a source that is unreadable, not JSON or invalid.
  */
 export async function readMcpServers(
 	{ files: paths, texts: given, shareDir }: McpServerSources,
@@ -102,12 +102,12 @@ export async function readMcpServers(
 	return [...servers.values()];
 }
 
-/** Servers of one source: each may be a process. */
+/** Maximum servers per source: each may be a process. */
 const maximumServers = 100;
 
 /**
- * The servers of one source: `{"mcpServers": {name: entry}}`, or the names at the root. Unknown keys are ignored.
- * Throws ConfigurationError, which names `source` and every invalid key.
+ * Parses one source: `{"mcpServers": {name: entry}}`, or the names at the root. Ignores unknown keys. Throws ConfigurationError,
+ * which names `source` and every invalid key.
  */
 export function parseMcpServers(json: string, source: string): McpServerSettings[] {
 	const parsed = parseJson(json);
@@ -128,7 +128,7 @@ export type McpEntryReading =
 	| { readonly ok: true; readonly server: McpServerSettings }
 	| { readonly ok: false; readonly problems: readonly ConfigurationProblem[] };
 
-/** The server that an entry of this name describes. `keys` is the path of the entry; problems name keys below it. */
+/** Parses one entry. `keys` is its path; problems name keys below it. */
 export function readMcpEntry(name: string, entry: unknown, keys: readonly string[] = []): McpEntryReading {
 	if (!isMcpEntry(entry)) {
 		const reason = "needs a command, of a program to start, or the url of a server";
@@ -139,18 +139,18 @@ export function readMcpEntry(name: string, entry: unknown, keys: readonly string
 	return { ok: false, problems: result.issues.map((issue) => toProblem(keys, issue)) };
 }
 
-/** Whether the value is meant as a server, valid or not. */
+/** Whether the value looks like a server, valid or not. */
 export function isMcpEntry(value: unknown): value is Readonly<Record<string, unknown>> {
 	return isRecord(value) && ["command", "url"].some((key) => (value[key] ?? null) !== null);
 }
 
-/** Whether the entry is kept without being used: `"disabled": true`, or `"enabled": false`, as other programs write it. */
+/** Whether the entry is disabled: `"disabled": true`, or `"enabled": false`, as other programs write it. */
 export function isDisabled(entry: unknown): boolean {
 	return isRecord(entry) && (entry["disabled"] === true || entry["enabled"] === false);
 }
 
 interface FoundEntry {
-	/** Where it is. */
+	/** The path of the entry. */
 	readonly keys: readonly string[];
 	readonly name: string;
 	readonly entry: unknown;
@@ -172,7 +172,7 @@ function findEntries(root: unknown, problems: ConfigurationProblem[]): FoundEntr
 		name,
 		entry,
 	}));
-	// Without the wrapper, the root may contain other keys than servers.
+	// Without the wrapper, the root may also contain other keys.
 	const found = isWrapped ? entries : entries.filter(({ entry }) => isMcpEntry(entry));
 	if (found.length <= maximumServers) return found;
 	const reason = `has ${found.length} servers; at most ${maximumServers} are started`;
@@ -180,7 +180,7 @@ function findEntries(root: unknown, problems: ConfigurationProblem[]): FoundEntr
 	return [];
 }
 
-/** An entry with both is a program, unless it declares a network transport. */
+/** An entry with both a command and a URL is a program, unless it declares a network transport. */
 function isRemote({ command, url, transport, type }: Readonly<Record<string, unknown>>): boolean {
 	if ((url ?? null) === null) return false;
 	const word = transport ?? type;
@@ -204,7 +204,7 @@ const textsByName = tablesByName(
 
 const httpUrl = v.pipe(text, v.check(isHttpUrl, "must be an http or https URL"));
 
-// Checked here, because a later failure would quote the value.
+// Validated here, because a later error would quote the value.
 function areHeaders(headers: TextsByName): boolean {
 	return Object.entries(headers).every(([name, value]) => /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && isHeaderValue(value));
 }
@@ -217,7 +217,7 @@ function isHttpUrl(value: string): boolean {
 	return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 }
 
-/** A list of names, or a table that switches tools off. */
+/** A list of names, or a table that disables tools. */
 const toolChoice = v.union(
 	[texts, tablesByName(v.union([v.boolean(), anyTable]))],
 	mustBe("a list of names or a table"),
@@ -284,7 +284,7 @@ const remoteEntry = v.pipe(
 	table({
 		url: httpUrl,
 		transport: nullable(oneOf(remoteTransports)),
-		/** Other programs' name for the transport; may have any value. */
+		/** The transport's name in other programs; may have any value. */
 		type: v.optional(v.unknown()),
 		headers: nullable(v.pipe(textsByName, v.check(areHeaders, "has a name or a value that HTTP headers cannot have"))),
 		auth: nullable(v.pipe(nonEmptyText, v.check(isHeaderValue, "has characters that HTTP headers cannot have"))),

@@ -1,8 +1,8 @@
-// Finds the configured model that a client means, when the client has its own names for models and providers.
+// Finds the configured model for a client that uses its own names for models and providers.
 import type { Configuration } from "./configuration.ts";
 import type { ProviderType } from "./schema.ts";
 
-/** A model that the settings do not list, of a provider that they do. */
+/** A model missing from the settings, of a configured provider. */
 export interface UnlistedModel {
 	/** Key of `providers`. */
 	readonly provider: string;
@@ -11,15 +11,15 @@ export interface UnlistedModel {
 }
 
 export type FoundModel =
-	/** An alias of `models`; null for the default model. */
+	/** An alias of `models`; null means the default model. */
 	| { readonly kind: "listed"; readonly alias: string | null }
 	| { readonly kind: "unlisted"; readonly model: UnlistedModel }
 	| { readonly kind: "none"; readonly reason: string };
 
-/** Assumed context size in tokens of a model about which nothing is known. */
+/** Assumed context size of an unknown model, in tokens. */
 const usualContextSize = 100_000;
 
-/** The vendors of models under all their names, with the provider types that serve their models. */
+/** Model vendors under all their names, with the provider types that serve their models. */
 const makers: readonly { readonly name: string; readonly types: readonly ProviderType[]; readonly models: RegExp }[] = [
 	{ name: "anthropic", types: ["anthropic"], models: /^claude-/i },
 	{ name: "openai", types: ["openai_responses", "openai_legacy"], models: /^(gpt-|o1-|o3-|chatgpt-)/i },
@@ -28,8 +28,8 @@ const makers: readonly { readonly name: string; readonly types: readonly Provide
 ];
 
 /**
- * A listed model by its alias or its own name, else one of a provider that is named by key, type or vendor, or that
- * follows from the model's name.
+ * Finds a configured model by alias or name, or else an unlisted model of a provider identified by key, type, vendor or model
+ * name.
  */
 export function findModel(
 	configuration: Configuration,
@@ -63,7 +63,7 @@ function isProvider({ providers }: Configuration, key: string, wanted: string): 
 	return type === wanted || makers.some(({ name, types }) => name === wanted && types.includes(type));
 }
 
-/** The settings with the model added under its own name. */
+/** Adds the model to the settings under its own name. */
 export function listModel(configuration: Configuration, { provider, name }: UnlistedModel): Configuration {
 	const model = {
 		provider,

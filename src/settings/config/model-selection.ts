@@ -1,5 +1,4 @@
-// Selects the model of a session and its parameters: a pure function of settings, command line and environment. Creates
-// no client.
+// Selects a session's model and its parameters: a pure function of settings, command line and environment.
 import type { Configuration, ModelSettings, OauthReference, ProviderSettings } from "./configuration.ts";
 import { ConfigurationError, type ConfigurationProblem, toKeyPath } from "./configuration-error.ts";
 import { isStandIn } from "./recorder.ts";
@@ -17,20 +16,20 @@ export interface ModelSelectionRequest {
 }
 
 export interface SelectedProvider {
-	/** Key of `providers`; empty when no configured model was selected. */
+	/** Key of `providers`; empty if no configured model was selected. */
 	readonly name: string;
 	readonly type: ProviderType;
 	readonly baseUrl: string;
-	/** May be empty. With `oauth` it is used while nobody is signed in. */
+	/** May be empty. With `oauth` it is used while the user is signed out. */
 	readonly apiKey: string;
-	/** Where the key is set, or would be: a variable, or the path of a setting. */
+	/** Where the key is set or should be set: a variable or a setting path. */
 	readonly apiKeySource: string;
-	/** Variables for the adapter alone. */
+	/** Variables for the adapter only. */
 	readonly env: Readonly<Record<string, string>>;
 	readonly customHeaders: Readonly<Record<string, string>>;
-	/** The message field in which a chat-completions provider carries reasoning; null when it is not sent back. */
+	/** The message field for reasoning in chat-completions providers; null if reasoning is not sent back. */
 	readonly reasoningKey: string | null;
-	/** Null when a variable gives the key. */
+	/** Null if a variable supplies the key. */
 	readonly oauth: OauthReference | null;
 }
 
@@ -39,7 +38,7 @@ export interface SelectedModel {
 	readonly name: string;
 	/** Tokens. */
 	readonly maxContextSize: number;
-	/** Configured or overridden ones plus those that follow from the name. */
+	/** Configured or overridden capabilities, plus those implied by the model name. */
 	readonly capabilities: ReadonlySet<ModelCapability>;
 }
 
@@ -47,20 +46,20 @@ export interface SelectedModel {
 export interface Sampling {
 	readonly temperature: number | null;
 	readonly topP: number | null;
-	/** Tokens; "automatic" leaves the cap to the free context, "off" sends none. */
+	/** Tokens; "automatic" limits the completion to the free context, "off" sends no limit. */
 	readonly maxCompletionTokens: number | "automatic" | "off";
-	/** Value of `thinking.keep`, sent while thinking is on. */
+	/** The value of `thinking.keep`, sent while thinking is on. */
 	readonly thinkingKeep: string | null;
 }
 
 export type ThinkingMode = "on" | "off" | "default";
 
 export type ModelSelection =
-	/** No model; `alias` is the requested one, null when none was requested. */
+	/** No model; `alias` is the requested one, or null. */
 	| { readonly kind: "none"; readonly alias: string | null }
 	| {
 			readonly kind: "model";
-			/** Null when environment variables alone describe the model. */
+			/** Null if environment variables alone describe the model. */
 			readonly alias: string | null;
 			readonly provider: SelectedProvider;
 			readonly model: SelectedModel;
@@ -88,8 +87,8 @@ const blankProvider: ProviderSettings = {
 const neutralSampling: Sampling = { temperature: null, topP: null, maxCompletionTokens: "off", thinkingKeep: null };
 
 /**
- * Selects the model. Environment variables override the command line, which overrides the settings. Throws
- * ConfigurationError (category `environment`) when an applicable variable is not the number that it must be.
+ * Selects the model. Environment variables override the command line, which overrides the settings. Throws ConfigurationError
+ * (category `environment`) if an applicable variable is not a valid number.
  */
 export function selectModel(request: ModelSelectionRequest): ModelSelection {
 	const { configuration, environment } = request;
@@ -116,10 +115,7 @@ export function selectModel(request: ModelSelectionRequest): ModelSelection {
 	};
 }
 
-/**
- * The provider of the configured default model, with overrides from environment variables. Without a default model or a
- * variable its URL and key are empty.
- */
+/** The default model's provider, with environment overrides. URL and key are empty without a default model or a variable. */
 export function selectDefaultProvider(configuration: Configuration, environment: Environment): SelectedProvider {
 	const model = find(configuration.models, configuration.defaultModel) ?? blankModel;
 	const provider = find(configuration.providers, model.provider) ?? blankProvider;
@@ -135,7 +131,7 @@ function decideThinking(capabilities: ReadonlySet<ModelCapability>, requested: b
 	return requested ? "default" : "off";
 }
 
-/** The prefix of the variables that override a provider's base URL and key. */
+/** Prefix of the variables that override a provider's base URL and key. */
 const overridePrefixes: Record<ProviderType, string | null> = {
 	kimi: "KIMI",
 	openai_legacy: "OPENAI",
@@ -149,7 +145,7 @@ const overridePrefixes: Record<ProviderType, string | null> = {
 	_chaos: null,
 };
 
-// Variables that give the scripted model its scripts; its own `env` table overrides them.
+// Variables with scripts for the scripted model; its own `env` table overrides them.
 const scriptedVariables = ["KIMI_SCRIPTED_ECHO_SCRIPTS", "KIMI_SCRIPTED_ECHO_TRACE"];
 
 function applyProviderVariables(name: string, provider: ProviderSettings, environment: Environment): SelectedProvider {

@@ -1,4 +1,4 @@
-// Reads a file of permissions alone, such as that of a project.
+// Reads a permission file, such as a project's.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Files } from "../../ports/files/port.ts";
@@ -10,11 +10,11 @@ import { parseToml } from "./syntax.ts";
 
 export interface PermissionFile {
 	readonly settings: PermissionSettings;
-	/** The SHA-256 of the text, in hexadecimal: what it means to trust the file. */
+	/** The SHA-256 of the text in hexadecimal; trust in the file is bound to it. */
 	readonly hash: string;
 }
 
-/** Null when there is no such file. Throws ConfigurationError when it cannot be read or is invalid. */
+/** Null if the file is missing. Throws ConfigurationError if it is unreadable or invalid. */
 export async function readPermissionFile(files: Files, path: string): Promise<PermissionFile | null> {
 	const text = await readText(files, path);
 	if (text === null) return null;

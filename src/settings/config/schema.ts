@@ -1,12 +1,12 @@
-// The schema of the settings file: keys in the file's own snake_case, types, bounds, and the only place with defaults.
-// configuration-reader.ts reads the file, configuration.ts renames its keys for the program.
+// The schema of the settings file: its snake_case keys, types, bounds, and all defaults. configuration-reader.ts reads the file,
+// configuration.ts renames its keys for the program.
 import { isIP } from "node:net";
 import * as v from "valibot";
 import { contractForm, parseContractVersion } from "../../base/contract-version.ts";
 import { isRecord } from "../../base/json.ts";
 import { beginning } from "../../base/text/well-formed.ts";
 
-/** What a model can accept or do; the same words as in the file. */
+/** What a model can accept or do, as spelled in the file. */
 export const modelCapabilities = ["image_in", "video_in", "thinking", "always_thinking"] as const;
 export type ModelCapability = (typeof modelCapabilities)[number];
 
@@ -46,11 +46,11 @@ function found(input: unknown): string {
 	return `a ${typeof input}`;
 }
 
-// A wrong value is reported by its type, never quoted: it may be a key in the wrong line, or one without its quotes.
+// Report a wrong value by its type and never quote it: it may be a key on the wrong line, or without quotes.
 export const mustBe = (expected: string) => (issue: v.BaseIssue<unknown>) =>
 	`must be ${expected}, found ${found(issue.input)}`;
 
-/** A value that was meant as a number is no secret. */
+/** A value intended as a number is no secret. */
 const mustBeNumber =
 	(expected: string) =>
 	({ input }: v.BaseIssue<unknown>) =>
@@ -82,13 +82,13 @@ export function decimal(minimum: number, maximum: number) {
 /** A key that may be missing or null; both become null. */
 export const nullable = <Schema extends v.GenericSchema>(schema: Schema) => v.optional(v.nullable(schema), null);
 
-// The library accepts lists as objects; a settings table never is a list.
+// The library accepts lists as objects; a settings table is never a list.
 export const anyTable = v.custom<Record<string, unknown>>(
 	(input) => isRecord(input) && !(input instanceof Date),
 	mustBe("a table"),
 );
 export const table = <Entries extends v.ObjectEntries>(entries: Entries) => v.pipe(anyTable, v.object(entries));
-/** A table whose other keys are errors and not ignored, because ignoring a misspelled one could allow something. */
+/** A table that rejects unknown keys, because ignoring a misspelled key could allow something. */
 const exactTable = <Entries extends v.ObjectEntries>(entries: Entries) =>
 	v.pipe(
 		anyTable,
@@ -104,7 +104,7 @@ export const texts = v.array(text, mustBe("a list of strings"));
 
 const isCapability = (word: string): word is ModelCapability => modelCapabilities.some((known) => known === word);
 
-// The Go client writes an object: the keys that are true count.
+// The Go client writes an object: keys with value true count.
 const capabilityList = v.pipe(
 	v.unknown(),
 	v.transform((input) => (isRecord(input) ? Object.keys(input).filter((key) => input[key] === true) : input)),
@@ -123,7 +123,7 @@ const oauthTable = table({ storage: v.optional(oneOf(["file", "keyring"]), "file
 
 const tokenPrice = decimal(0, Number.MAX_VALUE);
 
-/** For a million tokens. Those of the cache cost as much as others where nothing is said. */
+/** Per million tokens. Cache prices default to the input price. */
 const priceTable = v.pipe(
 	table({
 		currency: v.optional(text, "USD"),
@@ -203,7 +203,7 @@ const hookTable = table({
 	fail_closed: v.optional(flag, false),
 });
 
-/** Budgets, null for none, and limits on concurrent work. Times in seconds. */
+/** Budgets (null for none) and concurrency limits. Times in seconds. */
 const limitsTable = table({
 	session_tokens: nullable(integer(1)),
 	session_seconds: nullable(decimal(0.001, Number.MAX_VALUE)),
@@ -220,7 +220,7 @@ const limitsTable = table({
 	outbox_bytes: v.optional(integer(4096), 262_144),
 });
 
-/** The history of files; sizes in bytes. */
+/** File history; sizes in bytes. */
 const rewindTable = table({
 	enabled: v.optional(flag, true),
 	max_files: v.optional(integer(1), 200_000),
@@ -228,7 +228,7 @@ const rewindTable = table({
 	max_store_bytes: v.optional(integer(1), 1024 * 1024 * 1024),
 	max_total_bytes: v.optional(integer(1), 10 * 1024 * 1024 * 1024),
 	turns: v.optional(integer(1), 100),
-	/** Seconds that a command waits for a look at the directories. */
+	/** Seconds that a command waits for the directory scan. */
 	patience: v.optional(decimal(0.001, 600), 2),
 });
 
@@ -237,7 +237,7 @@ const caFile = v.pipe(
 	v.check((path) => path === "" || path.startsWith("/") || path.startsWith("~/"), "must be absolute or begin with ~/"),
 );
 
-/** A host, `*.` before it for all below, or an address with or without the length of a prefix. */
+/** A host, `*.` followed by a domain, or an address with an optional prefix length. */
 function isHostOrRange(entry: string): boolean {
 	const [address = "", length, ...rest] = entry.split("/");
 	const longest = { 0: null, 4: 32, 6: 128 }[isIP(address)] ?? null;
@@ -253,7 +253,7 @@ const hostsAndRanges = v.array(
 /** Seconds; 0 means no deadline. */
 const deadline = decimal(0, Number.MAX_VALUE);
 
-/** Recorded exchanges with model providers. A mode that was spelled wrong would ask them. */
+/** Recorded exchanges with model providers. A misspelled mode would contact them. */
 const cassetteTable = exactTable({
 	file: v.pipe(text, v.minLength(1, "must not be empty")),
 	mode: v.optional(oneOf(["record", "replay", "replay-or-record", "passthrough"]), "replay"),
@@ -281,7 +281,7 @@ const agentwireTable = table({
 	parallel_subagents: v.optional(integer(1, 64), 4),
 	oauth_host: v.optional(text, ""),
 	oauth_client_id: v.optional(text, ""),
-	/** A version of the protocol, not checked here. */
+	/** A protocol version, not validated here. */
 	max_events: v.optional(text, ""),
 	typed_parts: v.optional(flag, false),
 	former_names: v.optional(flag, false),
@@ -292,7 +292,7 @@ const agentwireTable = table({
 	ca_file: v.optional(caFile, ""),
 	fetch_allow: v.optional(hostsAndRanges, []),
 	unattended: v.exactOptional(oneOf(["approve", "reject", "wait"])),
-	/** A version of Meerkat's contract. */
+	/** A Meerkat contract version. */
 	contract: v.optional(
 		v.pipe(
 			text,
@@ -304,14 +304,14 @@ const agentwireTable = table({
 
 const ruleTable = exactTable({
 	decision: oneOf(["allow", "ask", "deny"]),
-	/** Read by the permissions, not here. */
+	/** Parsed by the permissions code. */
 	pattern: text,
 	reason: v.optional(text, ""),
 	match: v.optional(texts, []),
 	not_match: v.optional(texts, []),
 });
 
-/** Maximal rules of one file. */
+/** Maximum rules per file. */
 const mostRules = 2000;
 
 const permissionTable = exactTable({
@@ -326,10 +326,10 @@ const permissionTable = exactTable({
 	forbid_modes: v.optional(v.array(oneOf(["auto", "yolo"]), mustBe("a list of strings")), []),
 });
 
-/** A file of permissions alone: that of a project, or of whoever manages the machine. */
+/** A permission file of a project or the machine administrator. */
 export const permissionFileSchema = exactTable({ permission: v.optional(permissionTable, {}) });
 
-/** Absolute or below the home directory: what a sandbox protects must not depend on where a session works. */
+/** Absolute or below the home directory: sandbox protection must not depend on the session's work directory. */
 const placedPath = v.pipe(
 	text,
 	v.check((path) => /^(?:\/|~(?:\/|$))/.test(path) && !path.includes("\0"), "must be absolute or begin with ~/"),
@@ -341,7 +341,7 @@ const environmentNames = v.array(
 	mustBe("a list of strings"),
 );
 
-/** Keys that are not known are refused: without one that was spelled wrong, commands could do more than was meant. */
+/** Rejects unknown keys: ignoring a misspelled key could give commands more access than intended. */
 const sandboxTable = exactTable({
 	mode: v.optional(oneOf(["off", "workspace-write", "read-only"]), "off"),
 	writable: v.optional(placedPaths, []),
@@ -362,10 +362,10 @@ const sandboxTable = exactTable({
 	),
 });
 
-/** Where sessions are stored. Keys that are not known are refused: one that was spelled wrong would leave them elsewhere. */
+/** Session storage. Rejects unknown keys: a misspelled key would store sessions elsewhere. */
 const storeKeys = exactTable({
 	type: v.exactOptional(oneOf(["disk", "postgres"])),
-	/** Read by the store, not here. */
+	/** Parsed by the store. */
 	url: v.optional(text, ""),
 	schema: v.optional(
 		v.pipe(
@@ -390,7 +390,7 @@ const storeKeys = exactTable({
 	needs: v.optional(texts, []),
 });
 
-/** With an address and without a type, sessions would be on disk although a database is named. */
+/** Reject a URL without a type: sessions would be stored on disk although a database is named. */
 const storeTable = v.pipe(
 	storeKeys,
 	v.forward(
@@ -403,7 +403,7 @@ const storeTable = v.pipe(
 	v.transform(({ type = "disk", ...others }) => ({ ...others, type })),
 );
 
-/** The whole file. Unknown keys are dropped at every level but in exact tables; `{}` gives the defaults. */
+/** The whole file. Drops unknown keys at every level except in exact tables; `{}` yields the defaults. */
 export const configurationFileSchema = table({
 	default_model: v.optional(text, ""),
 	default_thinking: v.optional(flag, false),
@@ -433,5 +433,5 @@ export const configurationFileSchema = table({
 	store: v.optional(storeTable, {}),
 });
 
-/** The checked file: its own key names, defaults filled in. */
+/** The validated file: its own key names, with defaults filled in. */
 export type ConfigurationFile = v.InferOutput<typeof configurationFileSchema>;

@@ -1,10 +1,10 @@
-// A file that a person writes, as text.
+// Reads settings files edited by people.
 import { isUtf8 } from "node:buffer";
 import { errorText } from "../../base/errors.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 
-/** Without the mark that some editors begin a file with; null when there is no file. Throws ConfigurationError. */
+/** Removes the byte order mark; returns null if the file is missing. Throws ConfigurationError. */
 export async function readText(files: Files, path: string): Promise<string | null> {
 	try {
 		const bytes = await files.read(path);
@@ -15,8 +15,8 @@ export async function readText(files: Files, path: string): Promise<string | nul
 }
 
 /**
- * The text of a file of settings that is written back with a change: as it is, with the mark. Throws ConfigurationError for
- * bytes that are not UTF-8, which would come back as other characters.
+ * Returns the text of a settings file to be edited, including the byte order mark. Throws ConfigurationError for bytes that are
+ * not UTF-8, which an edit would corrupt.
  */
 export function textToChange(bytes: Buffer, path: string): string {
 	if (isUtf8(bytes)) return bytes.toString("utf8");

@@ -1,4 +1,4 @@
-// Parses JSON and TOML settings to plain values. Error reasons name a position, never the text found there.
+// Parses JSON and TOML settings into plain values. Errors contain a position, never the text found there.
 import { errorText } from "../../base/errors.ts";
 import { isNestedWithin } from "../../base/json.ts";
 
@@ -6,13 +6,13 @@ export type SyntaxResult =
 	| { readonly ok: true; readonly value: unknown }
 	| { readonly ok: false; readonly reason: string };
 
-/** Characters of the longest settings. */
+/** Maximum length of settings, in characters. */
 export const settingsLimit = 256 * 1024;
 
-/** Levels of tables and lists; far more than any setting has. */
+/** Maximum nesting of tables and lists, far more than any setting needs. */
 const nestingLimit = 100;
 
-/** Why a text is not parsed at all. */
+/** Why a text is rejected before parsing. */
 function refusal(text: string, syntax: string): SyntaxResult | null {
 	if (text.length <= settingsLimit) return null;
 	return { ok: false, reason: `not read as ${syntax}: it has more than ${settingsLimit} characters` };
@@ -38,7 +38,7 @@ export function parseJson(text: string): SyntaxResult {
 		const message = errorText(error);
 		const position = /at position (\d+)/.exec(message)?.[1];
 		const where = position === undefined ? "" : ` at ${place(text, Number(position))}`;
-		// The rest is an excerpt of the text, or the position that `where` replaces.
+		// The rest quotes the text, or is a position replaced by `where`.
 		const what = message.replace(/(, (\.\.\.)?"| in JSON| \().*$/s, "").replace(/^"undefined".*/s, "empty");
 		return { ok: false, reason: `not JSON${where}: ${what}` };
 	}

@@ -1,4 +1,4 @@
-// Changes to the values of a TOML text: everything else in it stays as it is written, comments included.
+// Changes values in a TOML text: everything else keeps its form, comments included.
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../base/json.ts";
 import { parseToml } from "./syntax.ts";
@@ -13,15 +13,15 @@ export interface TomlChange {
 	readonly value: TomlValue;
 }
 
-/** A text, and what it says. */
+/** A TOML text with its parsed value. */
 export interface TomlDocument {
 	readonly text: string;
 	readonly data: Content;
 }
 
 /**
- * Makes the changes in the text, and parses it again: only they may result. Null when they cannot be made in their places,
- * as in a table in one line.
+ * Applies the changes to the text, and parses it again to verify that nothing else changed. Null if they cannot be made in place,
+ * such as in an inline table.
  */
 export async function applyTomlChanges(
 	{ text, data }: TomlDocument,
@@ -40,7 +40,7 @@ export async function applyTomlChanges(
 	return { text: edited, data: isRecord(result.value) ? result.value : {} };
 }
 
-/** What makes one document of another; null when a value would have to be written that has no form here, as a time. */
+/** Returns the changes between two documents; null if a new value cannot be serialized, such as a time. */
 export function findTomlChanges(
 	before: Content,
 	after: Content,
@@ -61,23 +61,23 @@ export function findTomlChanges(
 	return changes;
 }
 
-/** A value that is new, or of another kind. */
+/** The changes for a value that is new or has another type. */
 function toChanges(path: readonly string[], value: unknown): readonly TomlChange[] | null {
 	if (isTable(value)) return findTomlChanges({}, value, path);
 	return isTomlValue(value) ? [{ path, value }] : null;
 }
 
-/** Times are objects as well. */
+/** Times are objects too. */
 const isTable = (value: unknown): value is Content => isRecord(value) && !(value instanceof Date);
 
-/** Whether a value can be written: a time that was read cannot. */
+/** Whether the value can be serialized: a parsed time cannot. */
 function isTomlValue(value: unknown): value is TomlValue {
 	if (Array.isArray(value)) return value.every(isTomlValue);
 	if (typeof value === "object" && value !== null) return isTomlTable(value);
 	return ["boolean", "number", "string"].includes(typeof value);
 }
 
-/** Whether all of a document can be written. */
+/** Whether the whole document can be serialized. */
 export function isTomlTable(value: unknown): value is TomlTable {
 	return isTable(value) && Object.values(value).every(isTomlValue);
 }
@@ -94,7 +94,7 @@ function withValue(data: unknown, [key, ...rest]: readonly string[], value: Toml
 	return changed === null || (value === null && old === undefined) ? others : { ...others, [key]: changed };
 }
 
-/** Drops what no reader can see: empty tables and prototypes. */
+/** Drops what readers cannot see: empty tables and prototypes. */
 function plain(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(plain);
 	if (!isTable(value)) return value;

@@ -1,6 +1,5 @@
-// Edits a TOML text in place: everything else stays byte for byte, comments included. The text must be valid TOML.
-// Unsupported forms (a value inside an inline table) stay unchanged or become invalid, so the caller must parse the
-// result.
+// Edits a TOML text in place: everything else stays byte for byte, comments included. The text must be valid TOML. Unsupported
+// forms (a value inside an inline table) stay unchanged or become invalid, so the caller must parse the result.
 import { scanToml, type TomlStatement } from "./toml-scan.ts";
 import { type TomlValue, toTomlInline, toTomlKey } from "./toml-text.ts";
 
@@ -8,7 +7,7 @@ const isAt = (path: readonly string[], { path: found }: TomlStatement) =>
 	found.length === path.length && isBelow(path, found);
 const isBelow = (path: readonly string[], found: readonly string[]) => path.every((key, index) => found[index] === key);
 
-/** The text without the key and everything below it, tables of that path included. */
+/** Removes the key and everything below it, including tables with that path. */
 export function removeTomlKey(text: string, path: readonly string[]): string {
 	return scanToml(text)
 		.filter((statement) => isBelow(path, statement.path))
@@ -20,15 +19,15 @@ export function removeTomlKey(text: string, path: readonly string[]): string {
 }
 
 /**
- * The text with the key set: in its place if it exists, else at the end of its table, which is appended if it does not
- * exist. `path` has at least one key.
+ * Sets the key: in place if it exists, otherwise at the end of its table, which is appended if missing. `path` has at least one
+ * key.
  */
 export function setTomlKey(text: string, path: readonly string[], value: TomlValue): string {
 	const statement = scanToml(text).find((found) => found.kind === "pair" && isAt(path, found));
 	if (statement !== undefined) {
 		return text.slice(0, statement.valueStart) + toTomlInline(value) + text.slice(statement.valueEnd);
 	}
-	// Tables below the key, or an empty inline table: both would conflict with the new line.
+	// Tables below the key or an empty inline table would conflict with the new line.
 	return insert(withoutEmptyTables(removeTomlKey(text, path), path), path, value);
 }
 
@@ -56,7 +55,7 @@ function insert(text: string, path: readonly string[], value: TomlValue): string
 	const before = text.slice(0, position);
 	const after = text.slice(position);
 	const isOpen = before !== "" && before !== "\ufeff" && !before.endsWith("\n");
-	// Above everything else, a line of its own.
+	// At the top, on its own line.
 	const below = last === undefined && after !== "" && !/^\r?\n/.test(after) ? newline : "";
 	return `${before}${isOpen ? newline : ""}${line}${below}${after}`;
 }

@@ -1,15 +1,15 @@
-// Locates the statements of a TOML text, so that it can be edited in place. The text must be valid TOML: nothing is
-// checked here, and values are skipped, not parsed.
+// Locates the statements of a TOML text for editing in place. The text must be valid TOML: values are skipped, not parsed or
+// checked.
 
 export interface TomlStatement {
 	/** `[a.b]`, `[[a.b]]` or `key = value`. */
 	readonly kind: "table" | "list-item" | "pair";
-	/** For a pair it includes the keys of its table. */
+	/** A pair's path includes its table's keys. */
 	readonly path: readonly string[];
 	/** From the beginning of its first line to the position after its final newline. */
 	readonly start: number;
 	readonly end: number;
-	/** The range of a pair's value; empty for others. */
+	/** The value range of a pair; empty for others. */
 	readonly valueStart: number;
 	readonly valueEnd: number;
 }
@@ -45,7 +45,7 @@ export function scanToml(text: string): readonly TomlStatement[] {
 	return statements;
 }
 
-/** The match of a sticky pattern at the position. */
+/** Matches a sticky pattern at the position. */
 function match(pattern: RegExp, text: string, position: number): string {
 	pattern.lastIndex = position;
 	return pattern.exec(text)?.[0] ?? "";
@@ -62,7 +62,7 @@ function nextLine(text: string, position: number): number {
 	return newline === -1 ? text.length : newline + 1;
 }
 
-/** Dotted keys; `end` is the position after the last one and its blanks. */
+/** Reads dotted keys; `end` is the position after the last key and its spaces. */
 function readPath(text: string, start: number): { readonly path: readonly string[]; readonly end: number } {
 	const path: string[] = [];
 	let position = start;
@@ -94,7 +94,7 @@ function readEscapes(inner: string): string {
 	});
 }
 
-/** The position after the value that starts here. */
+/** Returns the position after the value that starts here. */
 function skipValue(text: string, start: number): number {
 	const first = text[start];
 	if (first === '"' || first === "'") return skipString(text, start);
@@ -102,7 +102,7 @@ function skipValue(text: string, start: number): number {
 	return start + match(/[^\r\n#]*/y, text, start).trimEnd().length;
 }
 
-/** Skips a list or an inline table, with strings, comments and line breaks in it. */
+/** Skips a list or an inline table, including strings, comments and line breaks. */
 function skipNested(text: string, start: number): number {
 	let depth = 0;
 	let position = start;
@@ -134,7 +134,7 @@ function skipString(text: string, start: number): number {
 		position += isEscaping && text[position] === "\\" ? 2 : 1;
 	}
 	position += close.length;
-	// The closing three quotes may be preceded by up to two more.
+	// Up to two more quotes may precede the closing three.
 	for (let extra = 0; isLong && extra < 2 && text[position] === quote; extra += 1) position += 1;
 	return position;
 }

@@ -1,16 +1,16 @@
-// Serializes plain data as TOML 0.4, the oldest dialect that readers of the settings file know: no dotted keys, no
-// mixed lists. Our own, so that a first start need not load a TOML library.
+// Serializes plain data as TOML 0.4, the oldest dialect that readers of the settings file support: no dotted keys, no mixed
+// lists. Written here so that a first start need not load a TOML library.
 import { toWellFormed } from "../../base/text/well-formed.ts";
 
 export type TomlValue = null | boolean | number | string | readonly TomlValue[] | TomlTable;
 export type TomlTable = { readonly [key: string]: TomlValue };
 
 function quoted(text: string): string {
-	// JSON's escapes are valid in TOML, except for the delete character and lone surrogates.
+	// JSON escapes are valid in TOML, except for the delete character and lone surrogates.
 	return JSON.stringify(toWellFormed(text)).replaceAll("\u007f", "\\u007F");
 }
 
-/** The key in TOML syntax, quoted where necessary. */
+/** The key in TOML syntax, quoted if necessary. */
 export const toTomlKey = (key: string) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : quoted(key));
 
 const isTable = (value: TomlValue): value is TomlTable =>
@@ -18,7 +18,7 @@ const isTable = (value: TomlValue): value is TomlTable =>
 const isTableList = (value: TomlValue): value is readonly TomlTable[] =>
 	Array.isArray(value) && value.length > 0 && value.every(isTable);
 
-/** The value on one line. Nulls in tables are left out. */
+/** The value on one line. Omits nulls in tables. */
 export function toTomlInline(value: TomlValue): string {
 	if (typeof value === "string") return quoted(value);
 	if (Array.isArray(value)) return `[${value.map(toTomlInline).join(", ")}]`;
@@ -37,7 +37,7 @@ function tableLines(table: TomlTable, path: string): string[] {
 	for (const [key, value] of entries) {
 		if (isTable(value)) {
 			const inner = tableLines(value, under(key));
-			// A table that holds only tables needs no heading of its own.
+			// A table that contains only tables needs no heading.
 			const needsHeading = inner[0] !== "";
 			lines.push(...(needsHeading ? ["", `[${under(key)}]`, ...inner] : inner));
 		} else if (isTableList(value)) {
@@ -47,7 +47,7 @@ function tableLines(table: TomlTable, path: string): string[] {
 	return lines;
 }
 
-/** The table as a TOML document. Nulls are left out; scalars come before tables. */
+/** The table as a TOML document. Omits nulls; scalars precede tables. */
 export function toTomlText(table: TomlTable): string {
 	return `${tableLines(table, "").join("\n")}\n`;
 }

@@ -1,14 +1,14 @@
-// Finds the keys of a settings file that the program ignores: `kimi` and later versions may use them, but one may be misspelled.
+// Finds settings file keys that the program ignores: `kimi` and later versions may use them, but one may be misspelled.
 import { isRecord } from "../../base/json.ts";
 import { toKeyPath } from "./configuration-error.ts";
 import { configurationFileSchema } from "./schema.ts";
 
-/** The paths of keys that the schema does not have, in the order of the file. */
+/** The paths of keys missing from the schema, in file order. */
 export function unknownKeys(settings: unknown): string[] {
 	return find(settings, configurationFileSchema, []).map(toKeyPath);
 }
 
-/** The schema is looked at as data: its library has no type for "any schema with entries". */
+/** The schema is treated as data: its library has no type for "any schema with entries". */
 function find(value: unknown, schema: unknown, path: readonly unknown[]): (readonly unknown[])[] {
 	if (!isRecord(schema)) return [];
 	const { wrapped, pipe, entries, type } = schema;

@@ -1,5 +1,5 @@
-// The access token of a signed-in person: read from its file on every use, and renewed before it expires. Of the
-// processes that share the file one does each renewal, so that no refresh token is used twice or lost.
+// The access token of a signed-in user: read from its file on every use, and renewed before it expires. Of the processes sharing
+// the file, one performs each renewal, so that no refresh token is used twice or lost.
 import path from "node:path";
 import { never } from "../../base/abort.ts";
 import { errorText } from "../../base/errors.ts";
@@ -20,19 +20,19 @@ export interface AccessSettings extends PlatformPort {
 	readonly files: Files;
 	readonly log: Log;
 	readonly platform: Platform;
-	/** The file of the tokens. */
+	/** The token file. */
 	readonly file: string;
 }
 
-/** A renewal waits for the platform; a second process must not use the same refresh token meanwhile. */
+/** A renewal waits for the platform; another process must not use the same refresh token meanwhile. */
 export const renewalTimes: LockTimes = { staleAfter: 60_000, patience: 40_000 };
 
-/** Seconds of remaining lifetime at which any token is renewed. */
+/** Remaining lifetime in seconds at which any token is renewed. */
 const shortRest = 300;
-/** Milliseconds between a failed attempt and the next, while the token is still valid. */
+/** Milliseconds between attempts after a failure, while the token is still valid. */
 const pauseAfterFailure = 60_000;
 
-/** Whether the token is to be renewed (agent-kernel §2.7). One with unknown expiry never is. */
+/** Whether the token is due for renewal (agent-kernel §2.7). A token with unknown expiry never is. */
 export function isDue({ expiresAt, expiresIn }: Tokens, now: number): boolean {
 	return expiresAt !== 0 && expiresAt - now / 1000 < Math.max(shortRest, expiresIn / 2);
 }
@@ -41,16 +41,16 @@ export class Access {
 	readonly #settings: AccessSettings;
 	readonly #running = new Map<string, Promise<AccessAnswer>>();
 	#pausedUntil = 0;
-	/** The refresh token that the platform refuses. */
+	/** The refresh token that the platform rejects. */
 	#dead: { readonly refreshToken: string; readonly reason: string } | null = null;
-	/** Tokens that could not be written, and the stored refresh token that they replace. */
+	/** Tokens that could not be written, and the stored refresh token they replace. */
 	#unsaved: { readonly replaced: string; readonly tokens: Tokens } | null = null;
 
 	constructor(settings: AccessSettings) {
 		this.#settings = settings;
 	}
 
-	/** The stored token; an expired one is renewed first if possible. Never rejects. */
+	/** Returns the stored token, after renewing an expired one if possible. Never rejects. */
 	async current(): Promise<AccessAnswer> {
 		const { clock } = this.#settings;
 		const stored = await this.#load();
@@ -61,13 +61,13 @@ export class Access {
 			const renewal = await this.renewed(accessToken);
 			if (renewal.ok) return renewal;
 		}
-		// The provider decides whether it is still valid: the local clock may be wrong.
+		// The provider decides whether the token is still valid: the local clock may be wrong.
 		return { ok: true, key: accessToken };
 	}
 
 	/**
-	 * Returns another token than the refused one: renewed, unless another process has already done so. Concurrent
-	 * requests to replace the same token share one renewal. Never rejects.
+	 * Returns a token other than the rejected one: renewed, unless another process has already done so. Concurrent requests for
+	 * the same token share one renewal. Never rejects.
 	 */
 	renewed(refused: string): Promise<AccessAnswer> {
 		const known = this.#running.get(refused);
@@ -77,7 +77,7 @@ export class Access {
 		return renewal;
 	}
 
-	/** Renews a token that has half its lifetime, or five minutes, left. Never rejects. */
+	/** Renews a token when half its lifetime, or five minutes, remains. Never rejects. */
 	async renewIfDue(): Promise<void> {
 		if (this.#unsaved !== null) {
 			await this.#exclusively(async () => {
@@ -92,7 +92,7 @@ export class Access {
 		await this.renewed(stored.tokens.accessToken);
 	}
 
-	/** Resolves when no renewal is under way. */
+	/** Resolves when no renewal is in progress. */
 	async settled(): Promise<void> {
 		while (this.#running.size > 0) await Promise.all(this.#running.values());
 	}
@@ -110,7 +110,7 @@ export class Access {
 		return stored;
 	}
 
-	/** The platform accepts only these from now on, so they are used even if they cannot be written. */
+	/** Uses the tokens even if they cannot be written: the platform accepts no others from now on. */
 	async #persist(tokens: Tokens, replaced: string): Promise<void> {
 		const { files, file, log } = this.#settings;
 		try {
@@ -138,7 +138,7 @@ export class Access {
 		const proof = { type: "refresh_token", name: "refresh_token", value: refreshToken } as const;
 		const grant = await requestGrant(this.#settings, platform, proof, never);
 		if (grant.kind === "granted") {
-			// A platform that returns no new refresh token continues to accept the old one.
+			// A platform that returns no new refresh token still accepts the old one.
 			await this.#persist({ ...grant.tokens, refreshToken: grant.tokens.refreshToken || refreshToken }, refreshToken);
 			log.info("A sign-in was renewed.", { path: file });
 			return { ok: true, key: grant.tokens.accessToken };
@@ -161,7 +161,7 @@ export class Access {
 	}
 }
 
-/** Stores the tokens of a new sign-in. Rejects with the system's error. */
+/** Stores the tokens of a new sign-in. Rejects with the system error. */
 export async function persistTokens(
 	port: Pick<AccessSettings, "files" | "clock" | "file">,
 	tokens: Tokens,
@@ -171,7 +171,7 @@ export async function persistTokens(
 	await withLock(port, file, () => writeTokens(files, file, tokens), renewalTimes);
 }
 
-/** Removes the tokens, after a renewal under way, which would write them again. */
+/** Removes the tokens, after any renewal in progress, which would write them again. */
 export async function removeTokens(port: Pick<AccessSettings, "files" | "clock" | "file">): Promise<boolean> {
 	const { files, file } = port;
 	if ((await files.status(file)) === null) return false;

@@ -1,4 +1,4 @@
-// Signs in on a device without a browser (RFC 8628): shows a code to the person, then polls until it was confirmed.
+// Signs in on a device without a browser (RFC 8628): shows a code to the user, then polls until it is confirmed.
 import * as v from "valibot";
 import { withAdmissionNote } from "../../base/client-admission.ts";
 import { sleep } from "../../base/clock.ts";
@@ -7,10 +7,9 @@ import { invalidHost, readError, requestGrant, unsupportedType } from "./grant.t
 import type { Platform } from "./platform.ts";
 import type { Tokens } from "./token-file.ts";
 
-/** Whose a failed sign-in is: the person did not confirm it, the platform does not give it, or settings prevent it. */
+/** The cause of a failed sign-in: the user did not confirm it, the platform failed, or the settings prevent it. */
 export type SignInFault = "person" | "platform" | "settings";
 
-/** Why a sign-in failed; the message is for people. */
 export class SignInError extends Error {
 	override readonly name = "SignInError";
 	readonly fault: SignInFault;
@@ -21,16 +20,16 @@ export class SignInError extends Error {
 	}
 }
 
-/** A code that a person has to confirm on the platform. */
+/** A code the user must confirm on the platform. */
 export interface DeviceCode {
 	/** Known only to the program and the platform. */
 	readonly secret: string;
-	/** The code that the person sees in both places. */
+	/** The code shown to the user in both places. */
 	readonly userCode: string;
 	readonly verificationUrl: string;
-	/** Seconds from when it was issued. */
+	/** Seconds from issue. */
 	readonly expiresIn: number;
-	/** Seconds between two polls. */
+	/** Seconds between polls. */
 	readonly interval: number;
 }
 
@@ -81,8 +80,8 @@ export async function requestDeviceCode(
 }
 
 /**
- * Polls for the tokens until the person has confirmed. Transient errors (no connection, a server error) are retried.
- * Throws SignInError when the person refuses, the code expires, or the signal aborts.
+ * Polls until the user confirms, and returns the tokens. Retries transient errors (no connection, a server error). Throws
+ * SignInError if the user refuses, the code expires, or the signal aborts.
  */
 export async function waitForTokens(
 	device: DeviceCode,
@@ -95,7 +94,7 @@ export async function waitForTokens(
 	let { interval } = device;
 	let lastFailure = "";
 	for (;;) {
-		// A server may name an interval that is longer than the code is valid.
+		// A server may return an interval longer than the code's lifetime.
 		await sleep(clock, Math.max(0, Math.min(interval * 1000, end - clock.monotonic())), signal);
 		if (signal.aborted) throw stopped();
 		if (clock.monotonic() >= end) throw expired(lastFailure);

@@ -1,14 +1,14 @@
-// One request to the platform, with its answer as data: with a deadline, without following redirects, with a limit on
-// the JSON.
+// Sends one request to the platform and returns the response as data: with a deadline and a JSON size limit, without following
+// redirects.
 import type { Clock } from "../../base/clock.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import { toNetworkFailure } from "../../ports/network/network-error.ts";
 
-/** What every request to the platform needs. */
+/** The dependencies of every platform request. */
 export interface PlatformPort {
 	readonly fetch: typeof globalThis.fetch;
 	readonly clock: Clock;
-	/** Our own version, for the User-Agent. */
+	/** The program version, for the User-Agent header. */
 	readonly version: string;
 }
 
@@ -20,19 +20,16 @@ export interface PlatformRequest {
 }
 
 export type PlatformAnswer =
-	/** `body` is null when it is no JSON. */
+	/** `body` is null if it is not JSON. */
 	| { readonly kind: "answered"; readonly status: number; readonly body: unknown }
 	| { readonly kind: "unreachable"; readonly reason: string };
 
-/** Milliseconds for a request and its whole answer. */
+/** Milliseconds for a request and its complete response. */
 export const requestTimeout = 15_000;
-/** Bytes of an answer. */
+/** Maximum response size in bytes. */
 const bodyLimit = 1024 * 1024;
 
-/**
- * The URL of a path below a base URL, with the base's query; null unless the base is an http(s) URL without
- * credentials.
- */
+/** Appends a path to a base URL, keeping the base's query; null unless the base is an http(s) URL without credentials. */
 export function toAddress(base: string, path: string): URL | null {
 	const url = URL.canParse(base) ? new URL(base) : null;
 	if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") return null;
@@ -40,7 +37,7 @@ export function toAddress(base: string, path: string): URL | null {
 	return url;
 }
 
-/** Sends the request once. Never rejects; an abort ends it as unreachable. */
+/** Sends the request once. Never rejects; an abort is reported as unreachable. */
 export async function ask(port: PlatformPort, request: PlatformRequest, signal: AbortSignal): Promise<PlatformAnswer> {
 	const controller = new AbortController();
 	const abort = () => controller.abort();
@@ -67,7 +64,7 @@ export async function ask(port: PlatformPort, request: PlatformRequest, signal: 
 function toInit({ version }: PlatformPort, { form, accessToken }: PlatformRequest, signal: AbortSignal): RequestInit {
 	const headers = new Headers({ accept: "application/json", "user-agent": `agentwire/${version}` });
 	if (accessToken !== undefined) headers.set("authorization", `Bearer ${accessToken}`);
-	// A redirect would send the tokens to an address chosen by the answer.
+	// A redirect would send the tokens to an address chosen by the response.
 	const common = { headers, signal, redirect: "manual" } as const;
 	return form === undefined ? common : { ...common, method: "POST", body: new URLSearchParams(form) };
 }

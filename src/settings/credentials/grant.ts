@@ -1,4 +1,4 @@
-// Requests tokens from the token endpoint and interprets its answers (RFC 6749 §5, RFC 8628 §3.5).
+// Requests tokens from the token endpoint and interprets its responses (RFC 6749 §5, RFC 8628 §3.5).
 import * as v from "valibot";
 import { withAdmissionNote } from "../../base/client-admission.ts";
 import { isRecord } from "../../base/json.ts";
@@ -11,7 +11,7 @@ import { typeFault } from "./token-type.ts";
 
 export type Grant =
 	| { readonly kind: "granted"; readonly tokens: Tokens }
-	/** The platform refuses, or gives what cannot be used; `error` is the code, of the standard unless it is ours. */
+	/** The platform refused, or returned an unusable response; `error` is a standard code or our own. */
 	| { readonly kind: "refused"; readonly error: string; readonly reason: string }
 	/** A transient failure; a later attempt may succeed. */
 	| { readonly kind: "failed"; readonly reason: string };
@@ -26,7 +26,7 @@ const grantSchema = v.object({
 
 const reasonLimit = 500;
 
-/** The program's proof of the grant: the parameter's name and its value, a secret. */
+/** The proof of the grant: a parameter name and its secret value. */
 export interface GrantProof {
 	readonly type: "refresh_token" | "urn:ietf:params:oauth:grant-type:device_code";
 	readonly name: "refresh_token" | "device_code";
@@ -53,7 +53,7 @@ export async function requestGrant(
 	return isRefusal ? { kind: "refused", error: error ?? "", reason } : { kind: "failed", reason };
 }
 
-/** The code for a token that is not sent as `Bearer`. */
+/** The error code for a token type other than `Bearer`. */
 export const unsupportedType = "unsupported_token_type";
 
 export const invalidHost = "the sign-in server is not an http(s) URL without credentials";
@@ -77,7 +77,7 @@ function toGranted(body: unknown, now: number, host: string): Grant {
 	};
 }
 
-/** Code and message of an error answer, without the secret that was sent. */
+/** The code and message of an error response, without the secret that was sent. */
 export function readError(
 	body: unknown,
 	secret: string,
@@ -89,7 +89,7 @@ export function readError(
 		return beginning(redactSecrets(hidden.trim()).replace(/\p{Cc}+/gu, " "), reasonLimit);
 	};
 	const { error, error_description, message } = body;
-	// The platform's API has an object where the OAuth standard has a string.
+	// The platform's API returns an object where the OAuth standard defines a string.
 	const inner = isRecord(error) ? error["message"] : null;
 	return { error: toText(error), description: toText(error_description) ?? toText(message) ?? toText(inner) };
 }

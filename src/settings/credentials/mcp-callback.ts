@@ -1,14 +1,14 @@
-// The loopback server of a sign-in: the browser is redirected to it with the authorization server's answer in the URL.
-// mcp-oauth.ts interprets the answer.
+// The loopback server of a sign-in: the authorization server redirects the browser to it with its response in the URL.
+// mcp-oauth.ts interprets the response.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Clock } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { McpSignInError } from "./mcp-sign-in-error.ts";
 
 export interface CallbackOptions {
-	/** The state that the answer must contain; only the authorization server and the browser know it. */
+	/** The state the response must contain; only the authorization server and the browser know it. */
 	readonly state: string;
-	/** Null for any free port. */
+	/** Null means any free port. */
 	readonly port: number | null;
 	/** Stops waiting. */
 	readonly signal: AbortSignal;
@@ -18,19 +18,19 @@ export interface CallbackOptions {
 export interface Callback {
 	/** The URL to redirect the browser to. */
 	readonly redirectUrl: string;
-	/** The parameters of the answer. Rejects with McpSignInError when none arrives in time. */
+	/** The response parameters. Rejects with McpSignInError if none arrive in time. */
 	readonly answer: Promise<URLSearchParams>;
 	close(): void;
 }
 
-/** Milliseconds that the person has. */
+/** Milliseconds the user gets. */
 const patience = 5 * 60_000;
 const callbackPath = "/callback";
 
 /** Listens on 127.0.0.1. */
 export async function listenForCallback({ state, port, signal, clock }: CallbackOptions): Promise<Callback> {
 	const answer = createDeferred<URLSearchParams>();
-	// It may reject before anybody awaits it.
+	// It may reject before it is awaited.
 	answer.promise.catch(() => undefined);
 	const server = createServer((request, response) => {
 		const parameters = readAnswer(request);
@@ -70,7 +70,7 @@ export async function listenForCallback({ state, port, signal, clock }: Callback
 	}
 }
 
-/** Null when the request is not the answer. */
+/** Null if the request is not the authorization response. */
 function readAnswer({ method, url = "" }: IncomingMessage): URLSearchParams | null {
 	const start = `${callbackPath}?`;
 	return method === "GET" && url.startsWith(start) ? new URLSearchParams(url.slice(start.length)) : null;
@@ -81,7 +81,7 @@ function sendPage(response: ServerResponse, status: number, text: string): void 
 		"content-type": "text/html; charset=utf-8",
 		"cache-control": "no-store",
 		"content-security-policy": "default-src 'none'",
-		// The address of the page contains the code.
+		// The page URL contains the code.
 		"referrer-policy": "no-referrer",
 		connection: "close",
 	});

@@ -1,4 +1,4 @@
-// The authorization of remote MCP servers: signs in and out, and provides connections with tokens, renewed in time.
+// Authorization for remote MCP servers: signs in and out, and provides connections with tokens, renewed in time.
 import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
 import type { McpNetwork } from "./mcp-request.ts";
 import { type McpChallenge, type McpClient, type McpInteraction, signIn } from "./mcp-sign-in.ts";
@@ -7,11 +7,11 @@ import { McpTokenProvider, type Renewals } from "./mcp-token-provider.ts";
 import { createMcpTokenStore } from "./mcp-tokens.ts";
 
 export interface McpAuthorizationOptions extends McpTokenPlace {
-	/** For the requests to authorization servers. */
+	/** Used for requests to authorization servers. */
 	readonly fetch: FetchLike;
 }
 
-/** What a server requires a sign-in to permit. */
+/** The permissions a server requires of a sign-in. */
 export interface McpPermissions {
 	/** Scopes, separated by spaces. */
 	readonly scope: string;
@@ -20,36 +20,30 @@ export interface McpPermissions {
 
 export interface McpAuthorization {
 	/**
-	 * The auth provider for a transport to this URL; null when nobody is signed in. It renews tokens without a person;
-	 * a refusal by the authorization server becomes an UnauthorizedError of the library, and deletes nothing.
+	 * Returns the auth provider for a transport to this URL; null if signed out. It renews tokens unattended; if the authorization
+	 * server refuses, throws the library's UnauthorizedError and deletes nothing.
 	 */
 	provider(url: string): Promise<AuthProvider | null>;
-	/**
-	 * Stores permissions whose lack made the server refuse something, if there is a sign-in without them. Never
-	 * rejects.
-	 */
+	/** Stores permissions whose absence made the server reject a request, if a sign-in without them exists. Never rejects. */
 	needs(url: string, permissions: McpPermissions): Promise<void>;
 	/**
-	 * Resolves when no renewal is under way. The old tokens may be worth nothing once one has begun: a process that ends
-	 * before the new ones are stored loses the sign-in. Never rejects.
+	 * Resolves when no renewal is in progress. A renewal may invalidate the old tokens, so a process that exits before the new
+	 * ones are stored loses the sign-in. Never rejects.
 	 */
 	settled(): Promise<void>;
-	/** The challenge with the permissions that a new sign-in has to request; null when none are known to be missing. */
+	/** The challenge with the permissions to request in a new sign-in; null if none are known to be missing. */
 	wanted(url: string): Promise<McpChallenge | null>;
-	/**
-	 * Forgets the missing permissions until the server requires them again: the authorization server may not grant
-	 * them.
-	 */
+	/** Forgets the missing permissions until the server requires them again: the authorization server may not grant them. */
 	giveUpWanted(url: string): Promise<void>;
-	/** Signs in with a person's help and replaces the stored tokens. Throws McpSignInError. */
+	/** Signs in interactively and replaces the stored tokens. Throws McpSignInError. */
 	authorize(
 		url: string,
 		interaction: McpInteraction,
 		challenge?: McpChallenge,
-		/** Null to register a client. */
+		/** Null registers a client. */
 		client?: McpClient | null,
 	): Promise<void>;
-	/** Deletes the tokens, if there are any. */
+	/** Deletes the tokens. Idempotent. */
 	forget(url: string): Promise<void>;
 }
 
@@ -101,10 +95,10 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 	};
 }
 
-/** Characters of the stored permissions: a server that requires ever more could fill the disk. */
+/** Maximum characters of stored permissions: a server that keeps requiring more could fill the disk. */
 const wantedLimit = 2048;
 
-/** The required permissions merged with the stored ones; null when nothing is new, or it is too much. */
+/** Merges the required permissions with the stored ones; null if nothing is new, or the result is too long. */
 function toWanted(tokens: McpTokens, { scope, resourceMetadataUrl }: McpPermissions): McpTokens["wanted"] | null {
 	const granted = toWords(tokens.scope);
 	const known = toWords(tokens.wanted?.scope);
@@ -118,5 +112,5 @@ function toWanted(tokens: McpTokens, { scope, resourceMetadataUrl }: McpPermissi
 	};
 }
 
-/** The scopes in a space-separated list. */
+/** Splits a space-separated scope list. */
 const toWords = (scope = "") => scope.split(" ").filter((word) => word !== "");

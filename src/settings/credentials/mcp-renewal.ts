@@ -1,4 +1,4 @@
-// Renews the tokens of a remote MCP server with the stored data of its authorization server.
+// Renews a remote MCP server's tokens using stored data about its authorization server.
 import type { OAuthDiscoveryState } from "@modelcontextprotocol/client";
 import { never } from "../../base/abort.ts";
 import { inTime, type McpNetwork } from "./mcp-request.ts";
@@ -6,7 +6,7 @@ import { McpSignInError } from "./mcp-sign-in-error.ts";
 import type { McpTokens } from "./mcp-token-file.ts";
 import { typeFault } from "./token-type.ts";
 
-/** The answer of a token endpoint. */
+/** The response of a token endpoint. */
 export interface GrantedTokens {
 	readonly access_token: string;
 	readonly token_type: string;
@@ -16,7 +16,9 @@ export interface GrantedTokens {
 	readonly expires_in?: number | undefined;
 }
 
-/** The part of an answer received at `now` that is stored. Empty values count as missing. Throws for a token that cannot be sent. */
+/**
+ * The part of a response received at `now` that is stored. Empty values count as missing. Throws for a token that cannot be sent.
+ */
 export function toPersisted(granted: GrantedTokens, now: number) {
 	const { access_token, token_type, refresh_token, scope, expires_in } = granted;
 	if (access_token === "") throw new McpSignInError("the authorization server gave an empty token");
@@ -52,7 +54,7 @@ const refusal: ReadonlySet<string> = new Set([
 	"access_denied",
 ]);
 
-/** Whether the authorization server refuses these tokens for good, so that a person has to sign in again. */
+/** Whether the authorization server rejects these tokens permanently, so that the user must sign in again. */
 export async function isRefusal(thrown: unknown): Promise<boolean> {
 	const { OAuthError } = await import("@modelcontextprotocol/client");
 	return thrown instanceof OAuthError && refusal.has(thrown.code);
@@ -84,7 +86,7 @@ export function toKnownServer({
 	};
 }
 
-/** Requests new tokens for the server with this URL; throws what the library throws. */
+/** Requests new tokens for the server with this URL; throws the library's errors. */
 export async function renewTokens(
 	url: string,
 	tokens: McpTokens,
@@ -103,7 +105,7 @@ export async function renewTokens(
 		const granted = await refreshAuthorization(server.issuer, {
 			metadata: {
 				issuer: server.issuer,
-				// Not used here, but the type requires it.
+				// Not used here, but required by the type.
 				authorization_endpoint: server.token_endpoint,
 				token_endpoint: server.token_endpoint,
 				response_types_supported: ["code"],

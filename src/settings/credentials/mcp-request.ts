@@ -1,4 +1,4 @@
-// The requests of a sign-in or a renewal of tokens: their deadline, and the text of their failures.
+// Deadlines and error messages for sign-in and token renewal requests.
 import type { FetchLike } from "@modelcontextprotocol/client";
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
@@ -15,8 +15,8 @@ export interface McpNetwork {
 const patience = 30_000;
 
 /**
- * Runs a step with a fetch that is aborted at the deadline, or by the signal. An answer that the library cannot read becomes an
- * error with its address and status.
+ * Runs a step with a fetch that aborts at the deadline or on the signal. A response that the library cannot read becomes an error
+ * with its address and status.
  */
 export async function inTime<T>(
 	{ fetch, clock }: McpNetwork,
@@ -30,7 +30,7 @@ export async function inTime<T>(
 	try {
 		return await step(async (given, init) => {
 			const url = new URL(given);
-			// What is posted is for the authorization server alone.
+			// Posted data is only for the authorization server.
 			if (init?.method === "POST" && !isSecure(url)) {
 				throw new Error(`${url.origin}${url.pathname} does not use https, which an authorization server must`);
 			}
@@ -47,7 +47,7 @@ export async function inTime<T>(
 	}
 }
 
-/** Whether what is sent to this address cannot be read on the way. */
+/** Whether data sent to this address is protected in transit. */
 export function isSecure({ protocol, hostname }: URL): boolean {
 	return (
 		protocol === "https:" ||
@@ -55,16 +55,16 @@ export function isSecure({ protocol, hostname }: URL): boolean {
 	);
 }
 
-/** Whether a parser of the library found the answer to be no JSON, or not what it has to be. */
+/** Whether the library's parser rejected the response as invalid or not JSON. */
 function isUnreadable(thrown: unknown): thrown is Error {
 	if (!(thrown instanceof Error)) return false;
 	return thrown.name === "SyntaxError" || thrown.name === "ZodError" || thrown.message.includes(unreadableError);
 }
 
-/** How the library begins its report of an error answer that is none of OAuth. */
+/** The library's message prefix for an error response that is not OAuth. */
 const unreadableError = "Invalid OAuth error response: ";
 
-/** The keys that the parser complains of, in brackets: its report is JSON. */
+/** The keys the parser rejects, in brackets: its report is JSON. */
 function faultsOf({ message }: Error): string {
 	const keys = [...message.matchAll(/"path": \[\s*"(\w+)"/g)].map(([, key]) => key);
 	return keys.length === 0 ? "" : ` (missing or invalid: ${keys.slice(0, 3).join(", ")})`;
@@ -72,7 +72,7 @@ function faultsOf({ message }: Error): string {
 
 const lengthLimit = 300;
 
-/** A failure on one line, without secrets, with the cause that failed requests hide. */
+/** The failure on one line, without secrets, with the cause that failed requests hide. */
 export function failureText(thrown: unknown): string {
 	const text = fullText(thrown);
 	return cut(text, lengthLimit);
@@ -81,6 +81,6 @@ export function failureText(thrown: unknown): string {
 function fullText(thrown: unknown): string {
 	const text = oneLine(redactSecrets(errorText(thrown))).trim();
 	const cause = thrown instanceof Error && thrown.cause !== undefined ? fullText(thrown.cause) : "";
-	// Many a text quotes its cause.
+	// Many messages already quote their cause.
 	return text.includes(cause) ? text : `${text}: ${cause}`;
 }

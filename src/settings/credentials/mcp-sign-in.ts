@@ -1,4 +1,4 @@
-// Signs in to a remote MCP server with a person at a browser: discovery, registration, PKCE, the answer, the tokens.
+// Signs in to a remote MCP server through the user's browser: discovery, registration, PKCE, response, tokens.
 import { randomBytes } from "node:crypto";
 import type {
 	OAuthClientProvider,
@@ -12,19 +12,18 @@ import { McpSignInError } from "./mcp-sign-in-error.ts";
 import type { McpTokens } from "./mcp-token-file.ts";
 
 export interface McpInteraction {
-	/** Opens the sign-in page for the person. Resolves at once. */
+	/** Opens the sign-in page in the browser. Resolves at once. */
 	open(address: URL): Promise<void>;
-	/** Aborts the sign-in. */
 	readonly signal: AbortSignal;
 }
 
-/** What a server that refused a request said about how to sign in. */
+/** The sign-in instructions in a server's rejection. */
 export interface McpChallenge {
 	readonly resourceMetadataUrl?: URL;
 	readonly scope?: string;
 }
 
-/** A client that a person has registered with the authorization server. */
+/** A client that the user registered with the authorization server. */
 export interface McpClient {
 	readonly id: string;
 	readonly secret: string | null;
@@ -70,7 +69,7 @@ export async function signIn(
 			}),
 		);
 		return {
-			// If the server does not say what it granted, it has granted what was requested.
+			// If the server omits the granted scope, it granted what was requested.
 			...toPersisted(
 				{ ...granted, scope: granted.scope || address.searchParams.get("scope") || "" },
 				network.clock.now(),
@@ -100,7 +99,7 @@ async function listen(
 	}
 }
 
-/** Finds the authorization server first: the client's registration depends on it. */
+/** Finds the authorization server first: client registration depends on it. */
 async function discover(
 	url: string,
 	{ resourceMetadataUrl }: McpChallenge,
@@ -118,15 +117,15 @@ async function discover(
 
 interface Flow {
 	readonly provider: OAuthClientProvider;
-	/** The page where the person signs in. */
+	/** The page where the user signs in. */
 	address(): URL;
-	/** The client, in the form that is stored. */
+	/** The client in its stored form. */
 	client(): McpTokens["client"];
 }
 
 /**
- * The library's callbacks. The callback's port differs each time, and so does the client that we register for it:
- * nothing is stored before there are tokens.
+ * The library's callbacks. The callback port differs each time, and so does the registered client: nothing is stored until there
+ * are tokens.
  */
 function createFlow(
 	discovered: OAuthDiscoveryState,
@@ -192,7 +191,7 @@ const toInformation = ({ id, secret }: McpClient): StoredOAuthClientInformation 
 	...(secret === null ? {} : { client_secret: secret }),
 });
 
-/** A client on a person's machine has no secret, but some servers require one. */
+/** A client on a user's machine has no secret, but some servers require one. */
 function chooseAuthMethod(supported: readonly string[] = ["none"]): string {
 	const [first = "none"] = ["none", "client_secret_basic", "client_secret_post"].filter((method) =>
 		supported.includes(method),

@@ -1,4 +1,4 @@
-// The file that the tokens of an MCP server are stored in, as data.
+// The file format for an MCP server's tokens.
 import * as v from "valibot";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
@@ -6,9 +6,9 @@ import type { Files } from "../../ports/files/port.ts";
 
 const text = v.pipe(v.string(), v.nonEmpty());
 
-/** A file of tokens as it is stored. */
+/** The stored token file. */
 export const tokenFileSchema = v.object({
-	/** For people who look into the directory: the file name is a hash of it. */
+	/** For people who inspect the directory: the file name is a hash of it. */
 	server_url: text,
 	access_token: text,
 	token_type: text,
@@ -16,11 +16,11 @@ export const tokenFileSchema = v.object({
 	scope: v.optional(text),
 	/** Seconds since the epoch. */
 	expires_at: v.optional(v.number()),
-	/** Permissions whose lack made the server refuse something. */
+	/** Permissions whose absence made the server reject a request. */
 	wanted: v.optional(v.object({ scope: text, resource_metadata: v.optional(text) })),
 	/** The authorization server's name for the server. */
 	resource: v.optional(text),
-	/** Absent while only the Rust agent has used the sign-in, which does not store it. */
+	/** Absent if only the Rust agent has used the sign-in: it does not store it. */
 	authorization_server: v.optional(
 		v.object({
 			issuer: text,
@@ -35,10 +35,10 @@ export const tokenFileSchema = v.object({
 	}),
 });
 
-/** The stored tokens of a server and the data for renewing them, as in the file. */
+/** A server's stored tokens and the data for renewing them. */
 export type McpTokens = Omit<v.InferOutput<typeof tokenFileSchema>, "server_url">;
 
-/** Where such files are read and written, and with what. */
+/** The location of token files, and access to them. */
 export interface McpTokenPlace {
 	readonly files: Files;
 	readonly shareDir: string;

@@ -1,5 +1,4 @@
-// The auth provider of one connection to a remote MCP server: renews the stored tokens when they have expired or are
-// refused.
+// The auth provider of one connection to a remote MCP server: renews stored tokens that have expired or are rejected.
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import type { Log } from "../../base/log.ts";
 import { isExpired, isRefusal, renewTokens } from "./mcp-renewal.ts";
@@ -7,7 +6,7 @@ import { failureText, type McpNetwork } from "./mcp-request.ts";
 import type { McpTokens } from "./mcp-token-file.ts";
 import type { McpTokenStore } from "./mcp-tokens.ts";
 
-/** The renewals under way, of all connections. */
+/** The renewals in progress, for all connections. */
 export type Renewals = Set<Promise<unknown>>;
 
 export class McpTokenProvider implements AuthProvider {
@@ -18,7 +17,7 @@ export class McpTokenProvider implements AuthProvider {
 	readonly #renewals: Renewals;
 	/** The token of the last request. */
 	#used: string | null = null;
-	/** Why that token could not be renewed before the request; null when it was not tried. */
+	/** Why that token could not be renewed before the request; null if it was not tried. */
 	#failure: unknown = null;
 	/** Renewed tokens that could not be written. */
 	#unpersisted: McpTokens | null = null;
@@ -39,7 +38,7 @@ export class McpTokenProvider implements AuthProvider {
 				tokens = await this.#renew(tokens.access_token);
 			} catch (thrown) {
 				this.#failure = thrown;
-				// The server decides whether they are still valid for anything.
+				// The server decides whether they are still valid.
 				this.#log.warn("The tokens of an MCP server cannot be renewed", { url: this.#url, error: thrown });
 			}
 		}
@@ -48,7 +47,7 @@ export class McpTokenProvider implements AuthProvider {
 	}
 
 	async onUnauthorized(): Promise<void> {
-		// An authorization server that just failed would be waited for twice.
+		// Retrying an authorization server that just failed would double the wait.
 		if (this.#failure !== null) throw this.#failure;
 		await this.#renew(this.#used);
 	}
@@ -57,7 +56,7 @@ export class McpTokenProvider implements AuthProvider {
 		return this.#unpersisted ?? (await this.#store.read(this.#url));
 	}
 
-	/** Returns the valid tokens that replace those with the rejected access token. */
+	/** Returns valid tokens that replace those with the rejected access token. */
 	#renew(rejected: string | null): Promise<McpTokens> {
 		const renewal = this.#store
 			.exclusively(this.#url, () => this.#renewAlone(rejected))

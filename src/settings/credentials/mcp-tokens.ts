@@ -1,5 +1,5 @@
-// Stores the tokens of remote MCP servers: a file for each server in `mcp-oauth/` of the share directory, readable only
-// by its owner. mcp-oauth.ts obtains and renews the tokens.
+// Stores the tokens of remote MCP servers: one file per server in `mcp-oauth/` of the share directory, readable only by its
+// owner. mcp-oauth.ts obtains and renews the tokens.
 import { createHash } from "node:crypto";
 import path from "node:path";
 import * as v from "valibot";
@@ -11,12 +11,12 @@ import { type McpTokenPlace, type McpTokens, tokenFileSchema } from "./mcp-token
 import { createRustAgentTokens } from "./rust-agent-tokens.ts";
 import { typeFault } from "./token-type.ts";
 
-/** The store of the tokens of MCP servers. URLs that differ in a final slash are the same server. */
+/** The token store for MCP servers. URLs that differ in a final slash are the same server. */
 export interface McpTokenStore {
-	/** Null when there are none, or no usable ones; the latter is logged. */
+	/** Null if missing or unusable; the latter is logged. */
 	read(url: string): Promise<McpTokens | null>;
 	write(url: string, tokens: McpTokens): Promise<void>;
-	/** Does nothing when there are none. */
+	/** Idempotent. */
 	remove(url: string): Promise<void>;
 	/** Runs the work while no other process works on this server's tokens. */
 	exclusively<T>(url: string, work: () => Promise<T>): Promise<T>;
@@ -47,7 +47,7 @@ export function createMcpTokenStore({ files, shareDir, log, clock }: McpTokenPla
 				if (fault !== null) throw new Error(fault);
 				return tokens;
 			} catch (thrown) {
-				// The content must not get into the log, and the messages of parsers quote it.
+				// Keep the content out of the log; parser messages quote it.
 				const isOurs = thrown instanceof SyntaxError || v.isValiError(thrown);
 				const reason = isOurs ? "it is no file of tokens" : errorText(thrown);
 				log.warn("The tokens of an MCP server cannot be read", { url, file, reason });

@@ -1,4 +1,4 @@
-// Lists the models that the platform offers to a signed-in person.
+// Lists the models that the platform offers to a signed-in user.
 import * as v from "valibot";
 import { withAdmissionNote } from "../../base/client-admission.ts";
 import { SignInError, stopped } from "./device-flow.ts";
@@ -8,7 +8,7 @@ import type { Platform } from "./platform.ts";
 
 export interface PlatformModel {
 	readonly id: string;
-	/** Null when the platform gives none. */
+	/** Null if the platform provides none. */
 	readonly displayName: string | null;
 	/** Tokens. */
 	readonly maxContextSize: number;
@@ -16,7 +16,7 @@ export interface PlatformModel {
 }
 export type PlatformCapability = "image_in" | "video_in" | "thinking";
 
-/** The context size of a model for which the platform gives none; the default for unknown models. */
+/** The context size if the platform provides none; the default for unknown models. */
 const unknownContextSize = 100_000;
 
 const flag = v.fallback(v.boolean(), false);
@@ -30,7 +30,7 @@ const modelSchema = v.object({
 });
 const listSchema = v.object({ data: v.array(v.unknown()) });
 
-/** In the platform's order, without duplicates and unreadable entries. Throws SignInError, also for an empty list. */
+/** In the platform's order, without duplicates and unreadable entries. Throws SignInError, including for an empty list. */
 export async function listModels(
 	port: PlatformPort,
 	platform: Platform,

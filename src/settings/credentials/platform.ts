@@ -1,11 +1,11 @@
-// The managed platform for sign-ins: its addresses and the program's identity there.
+// The managed sign-in platform: its addresses and the program's identity there.
 
-/** Used unless settings or environment name another. */
+/** Defaults that settings or environment variables override. */
 export const defaultOauthHost = "https://auth.kimi.com";
 export const defaultBaseUrl = "https://api.kimi.com/coding/v1";
 export const defaultClientId = "agentwire";
 
-/** The name of its credentials, and the key by which providers refer to them. */
+/** The name of its credentials; providers refer to them by this key. */
 export const platformName = "kimi-code";
 export const platformKey = `oauth/${platformName}`;
 
@@ -18,13 +18,13 @@ export interface Platform {
 	readonly baseUrl: string;
 }
 
-/** Our own settings; empty ones leave the choice to environment and defaults. */
+/** Empty settings leave the choice to environment and defaults. */
 export interface PlatformSettings {
 	readonly oauthHost: string;
 	readonly oauthClientId: string;
 }
 
-/** The platform: environment variables override the settings. */
+/** Environment variables override the settings. */
 export function toPlatform(
 	environment: Readonly<Record<string, string | undefined>>,
 	settings: PlatformSettings,

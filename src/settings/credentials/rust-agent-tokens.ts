@@ -1,5 +1,5 @@
-// Reads the sign-ins to MCP servers that the Rust agent, `kimi-agent`, stores in the same share directory, in one file
-// for all servers. They are deleted together with our own; renewed tokens are stored as our own.
+// Reads the MCP server sign-ins that the Rust agent, `kimi-agent`, stores for all servers in one file of the same share
+// directory. They are deleted together with ours; renewed tokens are stored as ours.
 import path from "node:path";
 import * as v from "valibot";
 import { errorText } from "../../base/errors.ts";
@@ -13,7 +13,7 @@ const text = v.pipe(v.string(), v.nonEmpty());
 
 const signInSchema = v.object({
 	client_id: text,
-	/** Null for a client that was registered and never got tokens. */
+	/** Null for a client that was registered but never received tokens. */
 	token_response: v.nullish(
 		v.object({
 			access_token: text,
@@ -30,9 +30,9 @@ const signInSchema = v.object({
 });
 
 export interface RustAgentTokens {
-	/** Null when there are none, or no usable ones; the latter is logged. */
+	/** Null if missing or unusable; the latter is logged. */
 	read(url: string): Promise<McpTokens | null>;
-	/** Removes this server's tokens from the file, which stays unchanged when it cannot be read. */
+	/** Removes this server's tokens from the file, which stays unchanged if it cannot be read. */
 	remove(url: string): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export function createRustAgentTokens({ files, shareDir, log, clock }: McpTokenP
 				const [entry] = found === null ? [] : entriesOf(found.servers, url);
 				return entry === undefined ? null : toTokens(v.parse(signInSchema, entry[1]));
 			} catch (thrown) {
-				// The content must not get into the log, and the messages of parsers quote it.
+				// Keep the content out of the log; parser messages quote it.
 				const isItsOwn = thrown instanceof SyntaxError || v.isValiError(thrown);
 				const reason = isItsOwn ? "it is no file of tokens" : errorText(thrown);
 				log.warn("The tokens of kimi-agent for an MCP server cannot be read", { url, file, reason });
@@ -80,7 +80,7 @@ export function createRustAgentTokens({ files, shareDir, log, clock }: McpTokenP
 	};
 }
 
-/** Throws for a token that cannot be used. The authorization server is unknown until the tokens are renewed, which discovers it. */
+/** Throws for an unusable token. The authorization server is unknown until a renewal discovers it. */
 function toTokens(signIn: v.InferOutput<typeof signInSchema>): McpTokens | null {
 	const { client_id, token_response: tokens, granted_scopes: granted, token_received_at: received } = signIn;
 	if (tokens == null) return null;

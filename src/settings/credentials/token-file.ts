@@ -1,4 +1,4 @@
-// The file with the tokens of a sign-in, in the format of `kimi`. Only its owner may read it.
+// The token file of a sign-in, in `kimi`'s format. Only its owner may read it.
 import path from "node:path";
 import * as v from "valibot";
 import { errorText } from "../../base/errors.ts";
@@ -8,11 +8,11 @@ import { typeFault } from "./token-type.ts";
 
 export interface Tokens {
 	readonly accessToken: string;
-	/** Empty when the platform gave none. */
+	/** Empty if the platform provided none. */
 	readonly refreshToken: string;
-	/** Expiry of the access token in seconds since the epoch; 0 when unknown. */
+	/** Access token expiry in seconds since the epoch; 0 if unknown. */
 	readonly expiresAt: number;
-	/** Its lifetime in seconds; 0 when unknown. */
+	/** Token lifetime in seconds; 0 if unknown. */
 	readonly expiresIn: number;
 	readonly scope: string;
 	readonly tokenType: string;
@@ -21,10 +21,10 @@ export interface Tokens {
 export type StoredTokens =
 	| { readonly kind: "tokens"; readonly tokens: Tokens }
 	| { readonly kind: "absent" }
-	/** The file is unusable; the reason quotes nothing of it. */
+	/** The file is unusable; the reason does not quote it. */
 	| { readonly kind: "damaged"; readonly reason: string };
 
-/** Characters that are valid in a header. */
+/** Characters valid in a header. */
 const tokenText = v.pipe(v.string("must be a string"), v.regex(/^[\x21-\x7e]+$/, "must be a token"));
 const seconds = v.fallback(v.pipe(v.number(), v.minValue(0)), 0);
 const text = v.fallback(v.string(), "");
@@ -38,12 +38,12 @@ const fileSchema = v.object({
 	expires_in: seconds,
 });
 
-/** The file of the credentials of this name. */
+/** The credentials file with this name. */
 export function tokenFile(shareDir: string, name: string): string {
 	return path.join(shareDir, "credentials", `${name}.json`);
 }
 
-/** The file for a key of the settings such as `oauth/kimi-code`; null for one that is not a plain name. */
+/** The file for a settings key such as `oauth/kimi-code`; null if the key is not a plain name. */
 export function tokenFileOf(shareDir: string, key: string): string | null {
 	const name = key.replace(/^oauth\//, "");
 	return /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/.test(name) ? tokenFile(shareDir, name) : null;
