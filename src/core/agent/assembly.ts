@@ -1,16 +1,16 @@
-// Assembles the streamed parts of one model answer: its content, and each tool call as soon as it is complete.
+// Assembles the streamed parts of a model answer: its content, and each tool call once complete.
 import { type ContentPart, isBlankText, type ToolCall } from "../../api/values/content.ts";
 import { withArguments } from "../../api/values/delta-merger.ts";
 import type { ModelPart } from "../models/model.ts";
 
 export interface Assembly {
-	/** Adds the next part; returns the open tool call when this part completes it by not continuing it. */
+	/** Adds the next part; returns the open tool call if this part completes it. */
 	push(part: ModelPart): ToolCall | null;
 	/** Ends the answer; returns the tool call that was still open. */
 	end(): ToolCall | null;
 	content(): readonly ContentPart[];
 	toolCalls(): readonly ToolCall[];
-	/** Whether the answer says nothing: no content and no call, or reasoning alone. */
+	/** Whether the answer has no content and no call, or only reasoning. */
 	isEmpty(): boolean;
 }
 
@@ -35,7 +35,7 @@ export function createAssembly(): Assembly {
 	return {
 		push(part) {
 			if (part.type === "tool_call_part") {
-				// A continuation with no tool call before it is dropped.
+				// Drops a continuation without a preceding tool call.
 				if (openCall !== null && part.arguments_part !== null) openCall.pieces.push(part.arguments_part);
 				return null;
 			}
@@ -76,7 +76,7 @@ function firstPiece(part: ContentPart): string {
 	return part.type === "think" ? part.think : "";
 }
 
-/** The text to append when `next` continues `part`; null when it does not. Signed reasoning is complete. */
+/** The text to append if `next` continues `part`; else null. Signed reasoning is complete. */
 function mergeablePiece(part: ContentPart, next: ContentPart): string | null {
 	if (part.type === "text" && next.type === "text") return next.text;
 	if (part.type === "think" && next.type === "think" && part.encrypted === null) return next.think;

@@ -1,4 +1,4 @@
-// Compaction: replaces the older part of a context by a summary that the model writes (agent-kernel §5.9).
+// Compaction: replaces the older part of a context with a summary written by the model (agent-kernel §5.9).
 import { type ContentPart, textPart } from "../../api/values/content.ts";
 import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
 import { createFailure, type Model } from "../models/model.ts";
@@ -20,16 +20,16 @@ type Dependencies = Pick<
 	"context" | "compaction" | "emit" | "commit" | "limits" | "clock" | "random" | "cacheKey"
 >;
 
-/** Messages of user and assistant to preserve at the end. */
+/** Number of user and assistant messages to preserve at the end. */
 const preservedMessages = 2;
 
-/** Characters of text in a token, as a model's window is filled: fewer than on average. */
+/** Characters per token for filling the window; deliberately below average. */
 const charactersPerToken = 3;
 
-/** How often what does not fit is halved. */
+/** Maximum number of times to halve an oversized request. */
 const halvings = 4;
 
-/** The part of the window that the request for a summary may fill if the answer is to have room. */
+/** Maximum share of the window for the summary request, to leave room for the answer. */
 const fullestRequest = 0.9;
 
 const systemPrompt =
@@ -54,7 +54,7 @@ const prefix = systemText(
 	"The conversation before this point was summarized to make room. What follows is the summary; go on from it.",
 );
 
-/** Whether the context is so full that it must be compacted before the next request. */
+/** Whether the context must be compacted before the next request. */
 export function isCompactionDue(model: Model, { context, compaction }: Dependencies): boolean {
 	const tokens = context.expectedTokenCount;
 	const { triggerRatio, reservedTokens } = compaction;
@@ -62,8 +62,8 @@ export function isCompactionDue(model: Model, { context, compaction }: Dependenc
 }
 
 /**
- * Compacts and emits begin and end; `focus` is what a person wants preserved above all. The end is emitted whatever the
- * outcome. Rejects only when something could not be persisted.
+ * Compacts the context and emits begin and end, the end on failure too. `focus` is what the user wants to preserve. Rejects only
+ * if something could not be persisted.
  */
 export async function compact(
 	model: Model,
@@ -111,7 +111,7 @@ async function replaceOlder(
 	return await replaceUnlessCancelled(rows, dependencies, signal);
 }
 
-/** Replaces the context, or leaves it as it is: a cancel that comes while it is written is honored as well. */
+/** Replaces the context, unless canceled before or during the write. */
 async function replaceUnlessCancelled(
 	rows: readonly ContextRow[],
 	{ context, commit }: Pick<Dependencies, "context" | "commit">,
@@ -128,8 +128,8 @@ async function replaceUnlessCancelled(
 }
 
 /**
- * Halves the results of tools in a context that is too long although it was compacted, and emits begin and end as a
- * compaction does. Null when there is nothing to shorten.
+ * Halves the tool results in a context that is too long even after compaction, and emits begin and end like a compaction. Null if
+ * there is nothing to shorten.
  */
 export function shortenResults(
 	model: Model,
@@ -156,7 +156,7 @@ export function shortenResults(
 	};
 }
 
-/** The messages to summarize, and those at the end to preserve. */
+/** The messages to summarize, and the last ones to preserve. */
 function split(messages: readonly HistoryEntry[]): {
 	readonly older: readonly HistoryEntry[];
 	readonly preserved: readonly HistoryEntry[];
@@ -190,7 +190,7 @@ async function summarize(
 	const size = textSizeOf(history);
 	const ask = (room: number) => {
 		const isWhole = size <= room;
-		// A count of the context says nothing of a part of it, and where it fills the window it would leave the answer no room.
+		// The context's token count does not apply to a part of it, and a full window would leave no room for the answer.
 		const isMeaningful =
 			isWhole && context.tokenCount > 0 && context.tokenCount < model.maxContextSize * fullestRequest;
 		const content = [...(isWhole ? history : shortenedParts(history, room)), toInstruction(focus)];
@@ -204,7 +204,7 @@ async function summarize(
 	};
 	let room = Math.floor(model.maxContextSize * charactersPerToken * fullestRequest);
 	let answer = await ask(room);
-	// The history may be longer than the window: a summary of a part of it is better than a session that cannot go on.
+	// The history may exceed the window; a summary of a part is better than a stuck session.
 	for (let count = 0; count < halvings && isOverflow(answer); count += 1) {
 		room = Math.floor(Math.min(size, room) / 2);
 		if (room < shortestRoom) break;
@@ -222,7 +222,7 @@ async function summarize(
 
 const isOverflow = (answer: SilentAnswer) => answer.kind === "failed" && answer.failure.kind === "overflow";
 
-/** The history as text, each message under a header. */
+/** The history as text, each message with a header. */
 function toMaterial(older: readonly HistoryEntry[]): readonly ContentPart[] {
 	return older.flatMap(({ role, content }, index) => [
 		textPart(`## Message ${index + 1}\nRole: ${role}\n`),

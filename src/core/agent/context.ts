@@ -1,16 +1,19 @@
-// The context of one agent: what its model sees. Persists every row through a ContextLog.
+// An agent's context: what its model sees. Persists every row through a ContextLog.
 import { type ContentPart, joinTexts, toParts, type UserInput } from "../../api/values/content.ts";
 import type { ContextChange, ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
 
-/** Persists the changes of a context, each atomically. */
+/** Persists context changes, each atomically. */
 export interface ContextLog {
-	/** Resolves when the change is persisted; with `withNext`, when nothing will be persisted before it. */
+	/**
+	 * Resolves when the change is persisted. With `withNext`, resolves earlier: the change is persisted with or before the next
+	 * one.
+	 */
 	change(change: ContextChange, options?: { readonly withNext: boolean }): Promise<unknown>;
 }
 
 type MessageRow = Extract<ContextRow, { type: "message" }>;
 
-/** Characters per token in an estimate. */
+/** Characters per estimated token. */
 const charactersPerToken = 4;
 
 export class Context {
@@ -19,11 +22,11 @@ export class Context {
 	#rows: ContextRow[] = [];
 	#messages: HistoryEntry[] = [];
 	#tokenCount = 0;
-	/** Characters of the text added after the last count. */
+	/** Characters added since the last token count. */
 	#uncounted = 0;
 	#nextCheckpoint = 0;
 
-	/** Restores a context from its rows. `systemPrompt` is used when no row has one. */
+	/** Restores a context from its rows. `systemPrompt` is used if no row has one. */
 	constructor(log: ContextLog, rows: readonly ContextRow[], systemPrompt: string) {
 		this.#log = log;
 		const restored = rows.findLast((row) => row.type === "system-prompt");
@@ -31,12 +34,12 @@ export class Context {
 		for (const row of rows) this.#take(row);
 	}
 
-	/** Tokens of the context as last reported by the provider; survives restarts. */
+	/** The token count last reported by the provider; survives restarts. */
 	get tokenCount(): number {
 		return this.#tokenCount;
 	}
 
-	/** The same plus an estimate of what was added since. */
+	/** tokenCount plus an estimate of later additions. */
 	get expectedTokenCount(): number {
 		return this.#tokenCount + Math.floor(this.#uncounted / charactersPerToken);
 	}
@@ -49,7 +52,7 @@ export class Context {
 		return this.#messages;
 	}
 
-	/** The number of checkpoints; their ids are below it. */
+	/** The number of checkpoints; their ids are smaller. */
 	get checkpointCount(): number {
 		return this.#nextCheckpoint;
 	}
@@ -59,13 +62,13 @@ export class Context {
 		for (const row of rows) this.#take(row);
 	}
 
-	/** The same for rows that nobody sees before what is persisted next: they are persisted together with it. */
+	/** Appends rows that are persisted together with the next change; they must not be visible before that. */
 	async appendWithNext(rows: readonly ContextRow[]): Promise<void> {
 		await this.#log.change({ kind: "append", rows }, { withNext: true });
 		for (const row of rows) this.#take(row);
 	}
 
-	/** Replaces all but the system prompt by these rows; checkpoint ids start at 0 again. */
+	/** Replaces everything except the system prompt; checkpoint ids restart at 0. */
 	async replace(rows: readonly ContextRow[]): Promise<void> {
 		const whole: readonly ContextRow[] = [{ type: "system-prompt", content: this.systemPrompt }, ...rows];
 		await this.#log.change({ kind: "replace", rows: whole });
@@ -77,7 +80,7 @@ export class Context {
 		for (const row of whole) this.#take(row);
 	}
 
-	/** Rewinds the context to right before a checkpoint, which must exist. */
+	/** Rewinds the context to just before an existing checkpoint. */
 	async revert(checkpoint: number): Promise<void> {
 		const end = this.#rows.findLastIndex((row) => row.type === "checkpoint" && row.id === checkpoint);
 		const retained = this.#rows.slice(0, Math.max(end, 0));
@@ -88,10 +91,10 @@ export class Context {
 		return { type: "checkpoint", id: this.#nextCheckpoint };
 	}
 
-	/** The history for a request: adjacent user messages are merged, notifications never. */
+	/** The history for a request: adjacent user messages are merged, except notifications. */
 	requestMessages(): HistoryEntry[] {
 		const merged: HistoryEntry[] = [];
-		/** The content of the last message, while it is that of several. */
+		/** The content of the last message while messages are merged into it. */
 		let content: ContentPart[] | null = null;
 		for (const message of this.#messages) {
 			const last = merged.at(-1);
@@ -135,13 +138,13 @@ function textLength({ content }: HistoryEntry): number {
 	return content.reduce((length, part) => length + (part.type === "text" ? part.text.length : 0), 0);
 }
 
-/** The text of the last message the agent wrote. */
+/** The text of the agent's last message. */
 export function lastText({ messages }: Pick<Context, "messages">): string {
 	const last = messages.findLast(({ role }) => role === "assistant");
 	return joinTexts(last?.content ?? [], "").trim();
 }
 
-/** An estimate of the messages' tokens, for where no provider has counted them. */
+/** Estimates the messages' tokens when no provider count is available. */
 export function estimateTokens(messages: readonly HistoryEntry[]): number {
 	const characters = messages.reduce((length, message) => length + textLength(message), 0);
 	return Math.floor(characters / charactersPerToken);

@@ -1,5 +1,5 @@
-// The last answer of a turn in the form that it must have: when it is not, the model is asked for it again. Nothing of
-// that enters the conversation.
+// Structured output: parses the last answer of a turn, and asks the model again if it has the wrong form. These requests do not
+// enter the conversation.
 import { joinTexts, type TokenUsage, textPart } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import type { TurnError } from "../../api/values/event.ts";
@@ -20,7 +20,7 @@ type Reading = { readonly ok: true; readonly value: unknown } | { readonly ok: f
 
 type Usable = Extract<CompiledSchema, { ok: true }>;
 
-/** Reads the last answer in this form, or requests it until it has the form. */
+/** Parses the last answer; asks again until it has the required form. */
 export async function formAnswer(
 	{ schema, retries }: AnswerForm,
 	dependencies: TurnDependencies,
@@ -30,7 +30,7 @@ export async function formAnswer(
 	const compiled = await compileJsonSchema(schema, "answer");
 	let answer = lastText(context);
 	const usage: TokenUsage[] = [];
-	/** The requests for the form, and the answers to them. */
+	/** The extra requests and their answers. */
 	const exchange: HistoryEntry[] = [];
 	const unformed = (reason: string): FormOutcome => ({
 		kind: "formed",
@@ -69,7 +69,7 @@ async function readAnswer(answer: string, { check }: Usable): Promise<Reading> {
 	return fault === null ? { ok: true, value } : { ok: false, reason: fault };
 }
 
-/** Many models write a code block around it. */
+/** Many models wrap the answer in a code block. */
 function withoutFence(answer: string): string {
 	if (!answer.startsWith("```") || !answer.endsWith("```")) return answer;
 	const begin = answer.indexOf("\n");

@@ -1,14 +1,14 @@
-// The failure of a hook that its session was created with.
+// Failures of session hooks.
 
 import type { TurnError } from "../../api/values/event.ts";
 import { KernelError } from "../../base/errors.ts";
 
-/** Whether a hook of the session failed, or denied its run. */
+/** Whether a session hook failed or blocked the run. */
 export function isHookFailure(thrown: unknown): thrown is KernelError {
 	return thrown instanceof KernelError && thrown.code === "hook-failed";
 }
 
-/** What such a failure is to the turn; anything else that was thrown is thrown again. */
+/** Converts a hook failure to a turn error; rethrows anything else. */
 export function toHookFailure(thrown: unknown): TurnError {
 	if (!isHookFailure(thrown)) throw thrown;
 	const { code, message, data } = thrown;

@@ -1,4 +1,4 @@
-// One attempt at a model call: emits the answer as it streams and starts each tool call once it is complete.
+// One model call attempt: emits the answer as it streams and starts each tool call once complete.
 import { decodeArguments } from "../../api/values/call-arguments.ts";
 import type { ContentPart, TokenUsage, ToolCall } from "../../api/values/content.ts";
 import type { EventBody } from "../../api/values/event.ts";
@@ -18,23 +18,23 @@ import { type ActedCall, createRunningCalls, type RunningCalls } from "./running
 import { incompleteCall } from "./tool-results.ts";
 
 export type ModelCallOutcome =
-	/** Complete, except for its last tool call, which the caller starts after emitting the status. */
+	/** Complete except for the last tool call, which the caller starts after emitting the status. */
 	| {
 			readonly kind: "answered";
 			readonly assembly: Assembly;
 			readonly calls: RunningCalls;
 			readonly usage: TokenUsage | null;
 			readonly messageId: string | null;
-			/** Null when the model had finished. */
+			/** Null if the model finished normally. */
 			readonly end: AnswerEnd | null;
-			/** Whether it ends within its last call, which is not run: its result says so. */
+			/** Whether it ends within its last call, which is not run; the call's result says so. */
 			readonly isCutOff: boolean;
 	  }
-	/** The calls it started have ended. Of those that acted, `lost` has what the next attempt must know. */
+	/** The started calls have ended. `lost` describes those with effects, for the next attempt. */
 	| { readonly kind: "failed"; readonly failure: ModelFailure; readonly lost: LostAnswer }
 	| { readonly kind: "cancelled" };
 
-/** What a failed attempt leaves: what the model had said and thought, and the calls that began to change something. */
+/** What a failed attempt leaves behind: the answer so far, and the calls that may have had effects. */
 export interface LostAnswer {
 	readonly content: readonly ContentPart[];
 	readonly acted: readonly ActedCall[];
@@ -62,13 +62,13 @@ export async function callModel(
 			if (chunk.type === "done") {
 				const last = assembly.end();
 				const { usage, messageId, end = null } = chunk;
-				// A limit that leaves no room for an answer will not do so the next time.
+				// If the token limit leaves no room for an answer, a retry does not help.
 				if (assembly.isEmpty() && end?.kind !== "truncated") return await fail(emptyAnswer);
 				const isCutOff = last !== null && end?.kind === "truncated" && !isComplete(last);
 				const ending = withLastCall(calls, last, isCutOff);
 				return { kind: "answered", assembly, calls: ending, usage, messageId, end, isCutOff };
 			}
-			// What came together is persisted together: waiting for one part after the other takes far longer.
+			// Parts that arrive together are persisted together, which is much faster than one by one.
 			let waiting: Promise<void>[] = [];
 			for (const part of chunk.parts) {
 				const emitting = isHidden(part, request) ? undefined : dependencies.emit(toDelta(part));
@@ -89,19 +89,19 @@ export async function callModel(
 	return await fail(createFailure("connection", "The model's answer broke off."));
 }
 
-/** Parts that are persisted together at most: clients that do not read hold up the model after so many more. */
+/** Maximum parts persisted together; beyond, slow clients hold up the model. */
 const persistedTogether = 64;
 
 function allOf(promises: readonly Promise<void>[]): Promise<unknown> | undefined {
 	return promises.length > 1 ? Promise.all(promises) : promises[0];
 }
 
-/** Whether the arguments of a truncated answer's last call are all there: half of them are no JSON object. */
+/** Whether the arguments of a truncated answer's last call are complete: partial arguments are not valid JSON. */
 function isComplete({ function: { arguments: text } }: ToolCall): boolean {
 	return text !== null && text.trim() !== "" && decodeArguments(text).ok;
 }
 
-/** Defers the last call until its results are requested, after the status of the answer was emitted. */
+/** Starts the last call only when results are requested, after the answer's status was emitted. */
 function withLastCall(calls: RunningCalls, last: ToolCall | null, isIncomplete: boolean): RunningCalls {
 	let waiting = last;
 	return {
@@ -114,7 +114,7 @@ function withLastCall(calls: RunningCalls, last: ToolCall | null, isIncomplete: 
 	};
 }
 
-/** What the model thinks stays between it and the program, where the request says so. */
+/** Whether the request hides the model's reasoning from clients. */
 function isHidden({ type }: ModelPart, { sampling }: ModelRequest): boolean {
 	return type === "think" && sampling?.thinking === "hidden";
 }

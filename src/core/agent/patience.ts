@@ -1,5 +1,5 @@
-// Watches for a provider that sends nothing: tells clients how long the model has been silent, and counts the silence over
-// all attempts of one request.
+// Watches for a silent provider: tells clients how long the model has been silent, and adds up the silence over all attempts of a
+// request.
 import type { EventBodyOf } from "../../api/values/event.ts";
 import { retryTitle } from "../../api/values/retry-text.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -8,27 +8,27 @@ import type { TurnDependencies } from "./dependencies.ts";
 import type { ComingRetry } from "./retries.ts";
 
 export interface Patience {
-	/** The model; its streams are watched. */
+	/** The model with watched streams. */
 	readonly model: Model;
-	/** Whether it has been silent for as long as it may: another attempt makes no sense. */
+	/** Whether the silence limit is reached, so that another attempt makes no sense. */
 	isSpent(): boolean;
 }
 
-/** Milliseconds of silence before the first notice; each further one comes after twice the time. */
+/** Milliseconds of silence before the first notice; the interval then doubles. */
 const firstNotice = 30_000;
-/** Milliseconds of silence over all attempts; the provider's adapter has the same limit for one. */
+/** Maximum milliseconds of silence over all attempts; the provider adapter has the same limit per attempt. */
 const silenceLimit = 300_000;
-/** The adapter's timer and this one do not begin at the same moment. */
+/** Tolerance in milliseconds, because this timer and the adapter's start at different moments. */
 const inexactness = 1000;
 
 export function createPatience(model: Model, { clock, emit }: Pick<TurnDependencies, "clock" | "emit">): Patience {
-	/** The silence in which earlier attempts failed. */
+	/** The silence of earlier attempts. */
 	let carried = 0;
 	let nextNotice = firstNotice;
 
 	async function* stream(...[request, signal]: Parameters<Model["stream"]>): AsyncGenerator<ModelChunk, void> {
 		const limit = new AbortController();
-		// While there is nothing to carry on, only the adapter knows what the provider sends to keep the connection open.
+		// In the first attempt only the adapter sees the provider's keep-alive messages.
 		const limited = carried > 0;
 		let since: number | null = null;
 		let announcing: Promise<void> | undefined;
@@ -90,7 +90,7 @@ function waitNotice(silence: number, clock: Clock): EventBodyOf<"notification.ra
 	});
 }
 
-/** What clients learn of a retry outside the steps of a turn, whose retries have an event of their own. */
+/** The notice of a retry outside of turn steps, whose retries have their own event. */
 export function retryNotice(retry: ComingRetry, clock: Clock): EventBodyOf<"notification.raised"> {
 	const { attempt, maxAttempts, wait, reason } = retry;
 	return modelNotice("model.retrying", retryTitle(wait, attempt, maxAttempts), reason, clock, {

@@ -1,30 +1,30 @@
-// Guards against a model that repeats the same call: counts identical calls in a row over the steps of a turn, and
-// reminds the model in the call's own output (agent-kernel §5.4).
+// Guards against repeated calls: counts consecutive identical calls over the steps of a turn and adds a reminder to the call's
+// output (agent-kernel §5.4).
 
 import { type ToolCall, type ToolReturn, textPart } from "../../api/values/content.ts";
 import { cut } from "../../base/text/sentence.ts";
 import { reminderText } from "./marked-text.ts";
 
-/** Repetitions at which the reminder begins, names the call, asks to stop, and the turn is ended. */
+/** Repetition counts at which the reminder starts, names the call, asks to stop, and the turn ends. */
 const mildCount = 3;
 const plainCount = 5;
 const urgentCount = 8;
 const lastCount = 12;
 
-/** Characters of arguments that a reminder quotes. */
+/** Maximum characters of arguments quoted in a reminder. */
 const quoteLimit = 300;
 
 export interface RepetitionGuard {
-	/** Begins an answer. The notes of an answer that was abandoned are dropped. */
+	/** Begins an answer; drops the counts of an abandoned one. */
 	beginAnswer(): AnswerRepetition;
-	/** Confirms the notes of the current answer. Whether the count that ends a turn is reached. */
+	/** Commits the current answer's counts. Returns whether the turn must end. */
 	endAnswer(): boolean;
-	/** Begins anew, as after a rewind. */
+	/** Resets all counts, for example after a rewind. */
 	reset(): void;
 }
 
 export interface AnswerRepetition {
-	/** Notes the next call of the answer by its canonical key; returns how many there are now in a row. */
+	/** Counts the answer's next call by its canonical key; returns its consecutive count. */
 	note(key: string): number;
 }
 
@@ -61,7 +61,7 @@ export function createRepetitionGuard(): RepetitionGuard {
 	};
 }
 
-/** The result, with the reminder that is due at this count after its output. */
+/** The result with the reminder due at this count. */
 export function withReminder(result: ToolReturn, call: ToolCall, count: number): ToolReturn {
 	const text = reminder(call, count);
 	if (text === null) return result;

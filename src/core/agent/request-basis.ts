@@ -1,4 +1,4 @@
-// What every request of a turn has in common.
+// What all requests of a turn share.
 import { textPart } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import type { ModelRequest } from "../models/model.ts";
@@ -21,7 +21,7 @@ export function requestBasis({
 	};
 }
 
-/** The conversation, with what is said in the requests of this turn alone: it follows the last message of the user. */
+/** The conversation, with this turn's temporary context after the last user message. */
 export function requestMessages({
 	context,
 	passingContext,

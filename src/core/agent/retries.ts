@@ -1,19 +1,19 @@
-// Which model failures are retried, the backoff before each retry, and what clients and callers learn about them.
+// Which model failures are retried, the backoff, and what clients and callers learn.
 
 import type { TurnError } from "../../api/values/event.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { cut, oneLine, sentences } from "../../base/text/sentence.ts";
 import { createFailure, type ModelFailure } from "../models/model.ts";
 
-/** Request timeout, conflict and too many requests; other 4xx are the fault of the request. */
+/** Request timeout, conflict and too many requests; other 4xx errors are caused by the request. */
 const retryableStatuses: ReadonlySet<number> = new Set([408, 409, 429]);
-/** Not implemented, and HTTP version not supported: no server error goes away more slowly. */
+/** Not implemented, and HTTP version not supported: unlike other server errors, these persist. */
 const permanentStatuses: ReadonlySet<number> = new Set([501, 505]);
 
-/** Milliseconds of the longest wait that a provider may request; for longer ones the call fails at once. */
+/** Maximum milliseconds a provider can request to wait; longer waits fail the call at once. */
 const longestWait = 60_000;
 
-/** The class that `StepRetry` and `StopFailure` give a failure (agent-kernel §5.5, §10.1). */
+/** The error class in `StepRetry` and `StopFailure` (agent-kernel §5.5, §10.1). */
 export function errorClass({ kind, statusCode }: ModelFailure): string {
 	switch (kind) {
 		case "connection":
@@ -33,7 +33,7 @@ export function errorClass({ kind, statusCode }: ModelFailure): string {
 	}
 }
 
-/** The class of the failure in `StepRetry`; null when a retry makes no sense. */
+/** The failure class in `StepRetry`; null if not retryable. */
 export function retryableErrorType(failure: ModelFailure): string | null {
 	return isRetryable(failure) ? errorClass(failure) : null;
 }
@@ -60,19 +60,19 @@ function isRetryableStatus(status: number): boolean {
 }
 
 /**
- * Seconds before attempt `failed + 1`: doubling from 0.5 with up to 0.5 of jitter, 60 at most. The default of 8 attempts
- * waits for a little more than a minute in total.
+ * Seconds before attempt `failed + 1`: doubles from 0.5 with up to 0.5 of jitter, at most 60. The default of 8 attempts waits for
+ * just over a minute in total.
  */
 export function retryDelay(failed: number, random: () => number): number {
 	return Math.min(0.5 * 2 ** (failed - 1) + random() * 0.5, 60);
 }
 
-/** An empty answer is no overload: waiting longer makes no difference. */
+/** Maximum empty answers in a row: they do not indicate overload, so waiting longer does not help. */
 const mostEmptyAnswers = 3;
 
 const reasonLength = 200;
 
-/** Why an attempt failed, on one line for people. */
+/** Why an attempt failed, on one line for display. */
 export function retryReason({ message, statusCode }: ModelFailure): string {
 	const text = cut(oneLine(message).trim(), reasonLength);
 	return statusCode === null || text.includes(`HTTP ${statusCode}`) ? text : `HTTP ${statusCode}: ${text}`;
@@ -83,13 +83,12 @@ export interface RetrySettings {
 	readonly clock: Clock;
 	/** Uniform in [0, 1). */
 	readonly random: () => number;
-	/** Whether the provider has been silent for as long as it may, over all attempts. Default: never. */
+	/** Whether the silence limit over all attempts is reached. Default: never. */
 	isSpent?(): boolean;
 }
 
-/** A retry that is about to be waited for. */
 export interface ComingRetry {
-	/** The number of the attempt; the first of all is 1. */
+	/** The number of the attempt, counted from 1. */
 	readonly attempt: number;
 	/** Seconds. */
 	readonly wait: number;
@@ -105,8 +104,8 @@ interface FailedAttempt {
 }
 
 /**
- * Retries until an attempt succeeds, fails permanently, was the last, or the provider requests a wait that is too long.
- * `announce` is called before each wait.
+ * Retries until success, a permanent failure, the last attempt, or a requested wait that is too long. Calls `announce` before
+ * each wait.
  */
 export async function withRetries<T extends { readonly kind: string }>(
 	attempt: () => Promise<T | FailedAttempt>,
@@ -133,7 +132,7 @@ export async function withRetries<T extends { readonly kind: string }>(
 	}
 }
 
-/** Adds to the message when a retry makes sense. */
+/** Adds the retry time to the message. */
 function withTime(failure: ModelFailure, wait: number, clock: Clock): ModelFailure {
 	const latest = 8.64e15;
 	const time = new Date(Math.min(clock.now() + wait, latest)).toISOString().replace(/\.\d+Z$/, "Z");
@@ -153,7 +152,7 @@ export function toTurnError(failure: ModelFailure): TurnError {
 	return retryableErrorType(failure) === null ? error : { ...error, retryable: true };
 }
 
-/** A step that failed: the error that ends its turn, and the class of that error. */
+/** A failed step: the error that ends the turn, and its class. */
 export interface StepFailure {
 	readonly kind: "failed";
 	readonly error: TurnError;

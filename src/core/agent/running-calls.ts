@@ -1,4 +1,4 @@
-// The tool calls of one model answer: started while it still streams, run in parallel, each emitted when it ends.
+// The tool calls of one model answer: started while it streams, run in parallel, each emitted when it ends.
 import { setMaxListeners } from "node:events";
 import { canonicalJson, decodeArguments } from "../../api/values/call-arguments.ts";
 import type { ToolCall, ToolReturn } from "../../api/values/content.ts";
@@ -9,31 +9,31 @@ import type { TurnDependencies } from "./dependencies.ts";
 import { type AnswerRepetition, withReminder } from "./repetition.ts";
 import { runToolCall, type SettledCall } from "./tool-call.ts";
 
-/** Milliseconds for an aborted call to end its effects; then it is abandoned. */
+/** Milliseconds for an aborted call to finish its effects before it is abandoned. */
 const patience = 1200;
 
 export interface RunningCalls {
 	/**
-	 * Starts a call, or joins it to an identical one of this answer: the same tool with the same arguments runs once. With a
-	 * result it is settled without being run.
+	 * Starts a call, or joins it to an identical one of this answer, because equal calls run once. With `result`, settles without
+	 * running.
 	 */
 	start(call: ToolCall, result?: ToolReturn | null): void;
-	/** Waits for all; results in the order of the calls. Null for an aborted call. */
+	/** Waits for all calls; results in call order. Null for an aborted call. */
 	results(): Promise<readonly (SettledCall | null)[]>;
-	/** Aborts every call and waits a limited time for the end of its effects. Nothing is emitted about them. */
+	/** Aborts every call and waits a limited time for its effects to end. Emits nothing about them. */
 	abandon(): Promise<void>;
-	/** The calls so far that began to change something, in their order. */
+	/** The calls so far that may have had effects, in order. */
 	acted(): readonly ActedCall[];
 }
 
 /** A call that may have had an effect. */
 export interface ActedCall {
 	readonly call: ToolCall;
-	/** Null when it was aborted: its outcome is unknown. */
+	/** Null if aborted: its outcome is unknown. */
 	readonly result: ToolReturn | null;
 }
 
-/** `signal` aborts the calls as well; the caller still awaits `abandon` or `results`. */
+/** `signal` also aborts the calls; the caller must still await `abandon` or `results`. */
 export function createRunningCalls(
 	dependencies: TurnDependencies,
 	repetition: AnswerRepetition,
@@ -41,7 +41,7 @@ export function createRunningCalls(
 ): RunningCalls {
 	const own = new AbortController();
 	const either = AbortSignal.any([signal, own.signal]);
-	// Each call of an answer adds a listener, and an answer may have any number of them.
+	// Each call adds a listener, and an answer may have any number of calls.
 	setMaxListeners(0, either);
 	const targets = createKeyedQueue();
 	const executions = new Map<string, Promise<SettledCall | null>>();
@@ -63,7 +63,7 @@ export function createRunningCalls(
 		const prepared = createDeferred<void>();
 		const place = { targets, earlierPrepared: allPrepared, isPrepared: prepared.resolve };
 		allPrepared = Promise.all([allPrepared, prepared.promise]);
-		// Later calls continue whatever ended this one before it was prepared.
+		// Later calls continue even if this one ended before it was prepared.
 		const running = runToolCall(call, watched, place, either).finally(prepared.resolve);
 		const settled = await unlessLate(running, either, patience, dependencies.clock);
 		if (settled !== null && acting.has(call)) acting.set(call, settled.result);
@@ -89,7 +89,7 @@ export function createRunningCalls(
 	return {
 		start(call, result = null) {
 			const key = identity(call);
-			// Every call counts, also one that shares the result of another.
+			// Every call counts, including one that shares another's result.
 			const count = repetition.note(key);
 			const execution =
 				result === null ? (executions.get(key) ?? run(call)) : Promise.resolve({ result, rejection: null });
@@ -113,20 +113,13 @@ function identity(call: ToolCall): string {
 	return `${name} ${canonicalArguments(text) ?? `as written ${text ?? ""}`}`;
 }
 
-/**
- * Characters of the longest arguments that are compared in canonical form: no model writes longer ones in two forms.
- */
+/** Maximum characters of arguments to canonicalize; models do not write longer arguments in two forms. */
 const comparedLength = 64 * 1024;
 
-/**
- * In numbers that may not be exact once they are read: two of them may look the same, and tools of clients get them as they
- * are written.
- */
+/** Numbers that may lose precision when parsed: two may look equal, and client tools receive them as written. */
 const inexactNumber = /\d{16}|\d[eE][+-]?\d{3}/;
 
-/**
- * Null when the text is not JSON, too long, or nested too deep to serialize, and where numbers count as they are written.
- */
+/** Null if the text is not JSON, too long, too deep, or has numbers that must stay as written. */
 function canonicalArguments(text: string | null): string | null {
 	if (text !== null && (text.length > comparedLength || inexactNumber.test(text))) return null;
 	const decoded = decodeArguments(text);

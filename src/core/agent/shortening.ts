@@ -1,18 +1,18 @@
-// Shortens texts so that all of them fit into the room that there is: the longest first, each in its middle.
+// Shortens texts to fit into a limit: the longest first, each in its middle.
 
 import type { ContentPart } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import { toWellFormed } from "../../base/text/well-formed.ts";
 
-/** Below this many characters of text nothing is shortened: what is left would not be worth a request. */
+/** Minimum characters of text; below, the rest would not be worth a request. */
 export const shortestRoom = 1000;
 
-/** The texts of these parts with at most so many characters, not counting the notes of what is left out. */
+/** Shortens the texts of these parts to at most `room` characters, not counting the truncation notes. */
 export function shortenedParts(parts: readonly ContentPart[], room: number): readonly ContentPart[] {
 	return cutParts(parts, longestWithin(parts.map(textLength), room));
 }
 
-/** The same for the results of tools; other messages stay as they are. */
+/** Shortens tool results; other messages stay unchanged. */
 export function withShortenedResults(messages: readonly HistoryEntry[], room: number): readonly HistoryEntry[] {
 	const most = longestWithin(resultParts(messages).map(textLength), room);
 	return messages.map((message) =>
@@ -20,12 +20,12 @@ export function withShortenedResults(messages: readonly HistoryEntry[], room: nu
 	);
 }
 
-/** Characters of the texts of all parts. */
+/** Total text characters of the parts. */
 export function textSizeOf(parts: readonly ContentPart[]): number {
 	return parts.reduce((size, part) => size + textLength(part), 0);
 }
 
-/** Characters of the results of tools. */
+/** Total characters of the tool results. */
 export function resultSizeOf(messages: readonly HistoryEntry[]): number {
 	return textSizeOf(resultParts(messages));
 }
@@ -35,7 +35,7 @@ const resultParts = (messages: readonly HistoryEntry[]) =>
 
 const textLength = (part: ContentPart) => (part.type === "text" ? part.text.length : 0);
 
-/** The length to which the longest are cut so that all of them have so many characters at most. */
+/** The length to which the longest texts must be cut so that the total fits. */
 function longestWithin(lengths: readonly number[], room: number): number {
 	let left = room;
 	const sorted = [...lengths].sort((a, b) => a - b);
@@ -51,7 +51,7 @@ function cutParts(parts: readonly ContentPart[], most: number): ContentPart[] {
 	return parts.map((part) => (part.type === "text" ? { ...part, text: shortened(part.text, most) } : part));
 }
 
-/** More of the beginning than of the end remains. */
+/** Keeps more of the beginning than of the end. */
 function shortened(text: string, most: number): string {
 	if (text.length <= most) return text;
 	const end = Math.floor(most / 3);

@@ -1,4 +1,4 @@
-// A model request whose answer only the program reads: nothing of it is emitted while it streams, and it has no tools.
+// A model request for internal use: emits nothing while streaming and has no tools.
 import type { ContentPart, TokenUsage } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import { truncationText } from "../../api/values/truncation.ts";
@@ -22,7 +22,7 @@ export type SilentAnswer =
 			readonly kind: "answered";
 			readonly content: readonly ContentPart[];
 			readonly usage: TokenUsage | null;
-			/** Why the answer is incomplete; null when it is not. */
+			/** Why the answer is incomplete; null if complete. */
 			readonly end: AnswerEnd | null;
 	  }
 	| { readonly kind: "failed"; readonly failure: ModelFailure }
@@ -30,12 +30,12 @@ export type SilentAnswer =
 
 const brokenOff = createFailure("connection", "The model's answer broke off.");
 
-/** What retries need, and how clients learn of them. */
+/** What retries need to wait and to inform clients. */
 export type Retrying = Pick<TurnDependencies, "clock" | "random" | "limits" | "emit">;
 
 /**
- * Makes the request, with retries; returns the answer without its reasoning. An empty answer is a failure. Clients are told
- * of retries, and of a provider that sends nothing.
+ * Makes the request with retries; returns the answer without its reasoning. An empty answer is a failure. Clients learn of
+ * retries and of a silent provider.
  */
 export async function askSilently(
 	model: Model,
@@ -68,7 +68,7 @@ async function askOnce(model: Model, request: SilentRequest, signal: AbortSignal
 	return signal.aborted ? { kind: "cancelled" } : { kind: "failed", failure: brokenOff };
 }
 
-/** What people read of an incomplete answer. */
+/** The message about an incomplete answer, for display. */
 export function incompleteText({ kind, reason }: AnswerEnd): string {
 	return kind === "truncated"
 		? truncationText(reason)

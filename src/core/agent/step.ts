@@ -1,4 +1,4 @@
-// One step of a turn: the model call with its retries, the tools it calls, and the rows it adds to the context.
+// One step of a turn: the model call with retries, its tool calls, and the rows it adds to the context.
 import { inputTokens, joinTexts } from "../../api/values/content.ts";
 import type { ContextRow } from "../../api/values/conversation.ts";
 import { type StatusFields, statusChanged } from "../../api/values/event.ts";
@@ -16,11 +16,11 @@ import { brokenOffCall, toToolMessage } from "./tool-results.ts";
 export type StepOutcome =
 	| {
 			readonly kind: "done";
-			/** Whether the model still has to see the results of its tools. */
+			/** Whether the model still has to see its tool results. */
 			readonly wantsMore: boolean;
-			/** Whether a person's refusal ends the turn. */
+			/** Whether a user's refusal ends the turn. */
 			readonly isRefused: boolean;
-			/** The provider's reason when the answer was truncated and none of its calls could be run; else null. */
+			/** The provider's reason if the answer was truncated and no call could run; else null. */
 			readonly truncated: string | null;
 	  }
 	| StepFailure
@@ -28,7 +28,7 @@ export type StepOutcome =
 	| { readonly kind: "overflow"; readonly failure: ModelFailure }
 	| { readonly kind: "cancelled" };
 
-/** Runs step `n`, once its `step.started` was emitted and its checkpoint created. */
+/** Runs step `n`, after its `step.started` event and checkpoint. */
 export async function runStep(
 	n: number,
 	model: Model,
@@ -53,7 +53,7 @@ export async function runStep(
 	}
 
 	const { assembly, calls, usage, end, isCutOff } = answer;
-	// Running tools may switch it at any moment: what counts is what was emitted.
+	// Tools may switch plan mode at any moment; the emitted state counts.
 	const reportedPlanMode = dependencies.planMode();
 	try {
 		const counted = usage === null ? null : context.append([{ type: "usage", tokenCount: inputTokens(usage) }]);
@@ -76,7 +76,7 @@ export async function runStep(
 
 	const toolCalls = assembly.toolCalls();
 	const message = { role: "assistant", content: assembly.content() } as const;
-	// Providers take no message that says nothing.
+	// Providers reject empty messages.
 	const rows: ContextRow[] = assembly.isEmpty()
 		? []
 		: [messageRow(toolCalls.length === 0 ? message : { ...message, toolCalls })];
@@ -94,7 +94,7 @@ export async function runStep(
 	return { kind: "done", wantsMore, isRefused, truncated: end?.kind === "truncated" && !hasRun ? end.reason : null };
 }
 
-/** A failure to persist or emit one result aborts the other calls before it is thrown. */
+/** If persisting or emitting a result fails, aborts the other calls and rethrows. */
 async function settleAll(
 	results: Promise<readonly (SettledCall | null)[]>,
 	abandon: () => Promise<void>,
@@ -107,7 +107,7 @@ async function settleAll(
 	}
 }
 
-/** A refusal without feedback stops the turn, unless another one of the step has feedback. */
+/** A refusal without feedback stops the turn, unless another refusal of the step has feedback. */
 function isStoppedByRejection(results: readonly SettledCall[]): boolean {
 	const rejections = results.map(({ rejection }) => rejection);
 	return rejections.includes("plain") && !rejections.includes("with-feedback");
@@ -133,7 +133,7 @@ async function callWithRetries(
 			...(context.tokenCount > 0 ? { knownTokens: context.tokenCount } : {}),
 		};
 		const outcome = await callModel(patience.model, request, dependencies, repetition, signal);
-		// Stored together with the event that makes the answer void, or that ends the step.
+		// Stored together with the event that voids the answer or ends the step.
 		if (outcome.kind === "failed" && outcome.lost.acted.length > 0)
 			await context.appendWithNext(toLostRows(outcome.lost));
 		return outcome;
@@ -157,8 +157,8 @@ async function callWithRetries(
 }
 
 /**
- * What the model learns of the calls of a failed attempt that began to change something: otherwise it would request them
- * again. Of what it said only its reasoning is retained, which some providers require back with the calls.
+ * Tells the model about the effective calls of a failed attempt, which it would otherwise repeat. Keeps only the reasoning of
+ * that answer, because some providers require it with the calls.
  */
 function toLostRows({ content, acted }: LostAnswer): ContextRow[] {
 	const reasoning = content.filter((part) => part.type === "think");
@@ -168,7 +168,7 @@ function toLostRows({ content, acted }: LostAnswer): ContextRow[] {
 	);
 }
 
-/** The status after an answer: context counts only when the provider reported usage (wire-protocol §3.3). */
+/** The status after an answer; context counts are set only if the provider reported usage (wire-protocol §3.3). */
 function answerStatus(
 	model: Model,
 	{ usage, messageId, end }: Extract<ModelCallOutcome, { kind: "answered" }>,

@@ -20,14 +20,14 @@ import {
 	unparsableArguments,
 } from "./tool-results.ts";
 
-/** How a call ended. An aborted call is null instead: it has no result to emit. */
+/** The end of a call. An aborted call has no result and gives null instead. */
 export interface SettledCall {
 	readonly result: ToolReturn;
-	/** Whether a person refused it: without a word, or with feedback, after which the turn continues. */
+	/** Whether a user refused it, and if so, with feedback, after which the turn continues. */
 	readonly rejection: "plain" | "with-feedback" | null;
 }
 
-/** Characters of arguments that take so long to parse that other work runs before and after. */
+/** Arguments longer than this, in characters, are slow to parse, so yield before and after. */
 const longArguments = 64 * 1024;
 
 type CallDependencies = Pick<
@@ -35,16 +35,15 @@ type CallDependencies = Pick<
 	"tools" | "approve" | "journal" | "progress" | "recordFiles" | "watch" | "runHooks" | "budget" | "isSubagent"
 >;
 
-/** The place of a call among those of its answer. */
 export interface PlaceInAnswer {
-	/** Serializes the calls that change the same target. */
+	/** Serializes calls that change the same target. */
 	readonly targets: KeyedQueue;
-	/** Resolves once every earlier call has been prepared: calls queue in the order of the answer. */
+	/** Resolves once all earlier calls are prepared: calls are prepared in answer order. */
 	readonly earlierPrepared: Promise<unknown>;
 	isPrepared(): void;
 }
 
-/** Runs the call to its end. Every fault of tool or arguments is a result; storage failures reject. */
+/** Runs the call to its end. Tool and argument errors become results; storage errors reject. */
 export async function runToolCall(
 	call: ToolCall,
 	dependencies: CallDependencies,
@@ -53,7 +52,7 @@ export async function runToolCall(
 ): Promise<SettledCall | null> {
 	const tool = dependencies.tools.find(call.function.name);
 	if (tool === null) return settled(unknownTool(call.function.name));
-	// The events of the call were sent in this turn of the event loop, and its tool checks the arguments in the same as well.
+	// The call's events were sent in this event loop turn, and the tool checks the arguments in the same turn.
 	const isLong = (call.function.arguments?.length ?? 0) > longArguments;
 	if (isLong) await otherWork();
 	const decoded = decodeArguments(call.function.arguments);
@@ -87,7 +86,7 @@ export async function runToolCall(
 	return { result, rejection };
 }
 
-/** Arguments that fit the tool, also as JSON text: as the model wrote them, unless they had to be changed. */
+/** The parsed arguments and their JSON text: as the model wrote them, unless they were adapted. */
 interface FittedArguments {
 	readonly value: unknown;
 	readonly text: string | null;
@@ -97,12 +96,12 @@ function textOf(call: ToolCall, decoded: unknown, value: unknown): string | null
 	return value === decoded ? call.function.arguments : JSON.stringify(value);
 }
 
-/** A settled call, and the reason when the tool itself crashed. */
+/** A settled call, and the reason if the tool crashed. */
 interface RanCall extends SettledCall {
 	readonly crash: string | null;
 }
 
-/** Runs a call that no hook forbade. */
+/** Runs a call that no hook blocked. */
 async function runAllowed(
 	tool: Tool,
 	fitted: FittedArguments,
@@ -131,7 +130,7 @@ async function runAllowed(
 	}
 	if (outcome.isShown || target === null) return await execute(preparation, call, dependencies, signal);
 
-	// Nobody saw the preparation, so it may be repeated after earlier calls of this answer changed the same target.
+	// The preparation was not shown, so repeat it in case an earlier call of this answer changed the target.
 	return await place.targets.run(target, async () => {
 		const anew = await prepare();
 		if (anew === null) return null;
@@ -140,7 +139,7 @@ async function runAllowed(
 	});
 }
 
-/** Whether what was decided holds for the other need as well. */
+/** Whether the decision also covers the other need. */
 function isSameNeed(decided: ApprovalNeed, other: ApprovalNeed | null): boolean {
 	return other?.action === decided.action && isDeepStrictEqual(other.subjects, decided.subjects);
 }
@@ -162,7 +161,7 @@ async function prepareCall(
 		: { kind: "settled", result: unfittingArguments(opened.value.issue) };
 }
 
-/** Records the intent and runs the effect; records the end of one that will have no result. */
+/** Records the intent, runs the effect, and records the end of a call without a result. */
 async function execute(
 	preparation: Extract<Preparation, { kind: "ready" }>,
 	call: ToolCall,
@@ -171,14 +170,14 @@ async function execute(
 ): Promise<RanCall | null> {
 	const { journal } = dependencies;
 	await journal.started(call, preparation.hasEffect);
-	// A cancel that arrived while the intent was being recorded still prevents the effect.
+	// A cancel during the recording of the intent still prevents the effect.
 	const executed = signal.aborted ? null : await attempt(() => runRecorded(preparation, call, dependencies, signal));
 	if (!signal.aborted && executed !== null) return toExecuted(executed);
 	await journal.ended(call);
 	return null;
 }
 
-/** Runs the effect; what it changes in the work directories is recorded. */
+/** Runs the effect and records its changes in the work directories. */
 async function runRecorded(
 	preparation: Extract<Preparation, { kind: "ready" }>,
 	call: ToolCall,
@@ -191,7 +190,7 @@ async function runRecorded(
 	return await recordFiles(preparation.approval?.subjects ?? [], run, signal);
 }
 
-/** Runs the effect, and shows its progress. */
+/** Runs the effect and shows its progress. */
 async function runWatched(
 	preparation: Extract<Preparation, { kind: "ready" }>,
 	call: ToolCall,
@@ -226,7 +225,7 @@ function settled(result: ToolReturn): SettledCall {
 	return { result, rejection: null };
 }
 
-/** The result for the model when a tool threw. A failure to persist the session is not the tool's fault. */
+/** The result if a tool threw. Session storage errors are rethrown, because they are not the tool's fault. */
 function crashOf(thrown: unknown): Crash {
 	if (thrown instanceof KernelError && thrown.code === "storage-failed") throw thrown;
 	return { kind: "crash", reason: errorText(thrown) };

@@ -1,10 +1,9 @@
-// Formats tool results for the model (agent-kernel §5.7), and defines the results that the loop itself gives.
+// Formats tool results for the model (agent-kernel §5.7), and the results that the loop itself creates.
 import { type ContentPart, type ToolReturn, textPart, toolError, toParts } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import type { DeniedBy } from "./dependencies.ts";
 import { systemText } from "./marked-text.ts";
 
-/** The tool message that answers a call. */
 export function toToolMessage(toolCallId: string, result: ToolReturn): HistoryEntry {
 	return { role: "tool", toolCallId, content: resultContent(result) };
 }
@@ -40,9 +39,7 @@ export function crashedTool(reason: string): ToolReturn {
 	return toolError(`Error running tool: ${reason}`, "Tool runtime error");
 }
 
-/**
- * The result of a person's refusal: without feedback the agent must stop and wait, a subagent must find another way.
- */
+/** The result of a user's refusal: without feedback the agent must stop and wait; a subagent must find another way. */
 export function rejectedByPerson(feedback: string, isSubagent: boolean): ToolReturn {
 	if (feedback !== "") {
 		return toolError(`The tool call is rejected by the user. User feedback: ${feedback}`, `Rejected: ${feedback}`);
@@ -55,7 +52,7 @@ const rejectedInTurn =
 const rejectedInSubagent =
 	"The tool call is rejected by the user. Do not try the same call again; look for another way to do your task, and if there is none, say in your answer what could not be done and why.";
 
-/** The result of a call that was rejected without asking anybody. */
+/** The result of a call denied without asking. */
 export function deniedByPolicy(by: DeniedBy, reason: string): ToolReturn {
 	return toolError(reason, deniedBriefs[by]);
 }
@@ -68,23 +65,23 @@ const deniedBriefs: Readonly<Record<DeniedBy, string>> = {
 	default: "Rejected: nobody to ask",
 };
 
-/** The result of a call that a hook forbade. */
+/** The result of a call blocked by a hook. */
 export function blockedByHook(reason: string): ToolReturn {
 	return toolError(reason === "" ? "Blocked by PreToolUse hook" : reason, "Hook blocked");
 }
 
-/** In place of the result of a call, which a hook withholds. */
+/** Replaces a call result that a hook withholds. */
 export function withheldResult(reason: string): ToolReturn {
 	return toolError(reason, "Withheld by a hook");
 }
 
-/** The result of a call that ended with the model's answer, which the provider broke off. */
+/** The result of a call cut off when the provider aborted the answer. */
 export const brokenOffCall = toolError(
 	"The call was ended before it was over, because the answer of the model broke off. It may have taken effect in part or in whole. Look before you repeat it.",
 	"Broken off",
 );
 
-/** The result of a call whose arguments a truncated answer does not have in full. */
+/** The result of a call with incomplete arguments in a truncated answer. */
 export const incompleteCall = toolError(
 	"The call was not run: your answer reached its token limit before the arguments were complete. Make the call again with shorter arguments, or split the work into several calls.",
 	"Cut off by the token limit",

@@ -1,5 +1,5 @@
-// One turn from input to outcome: the steps, the steers between them, and the decision to continue or stop. The caller
-// emits the turn's begin and end.
+// One turn from input to outcome: steps, steering input between them, and the decision to continue or stop. The caller emits the
+// turn's begin and end.
 
 import { toParts, type UserInput } from "../../api/values/content.ts";
 import type { ContextRow } from "../../api/values/conversation.ts";
@@ -17,9 +17,9 @@ import { beyondStepBudget, errorClass, retryReason, toStepFailure } from "./retr
 import { runStep, type StepOutcome } from "./step.ts";
 
 /**
- * Runs a turn. Failures of models and tools are outcomes; it rejects only on bugs and when something could not be
- * persisted. After an abort it ends once the effects of its tools are over. An input that `isStored` elsewhere, from where
- * it gets into the context after a crash, is stored in the context together with the first step.
+ * Runs a turn. Model and tool failures are outcomes; rejects only on bugs and storage failures. After an abort, ends once the
+ * effects of its tools are over. An input that `isStored` elsewhere, and recoverable from there, is persisted in the context
+ * together with the first step.
  */
 export async function runTurn(
 	input: UserInput,
@@ -79,7 +79,7 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 		}
 		const steered = await consumeSteers(model, dependencies);
 		if (steered.error !== null) return failed(steered.error);
-		// An answer that ends within a call may do better the next time, once it was told so.
+		// After an answer that ends within a call, the model is told and gets another try.
 		const isStuck = wasTruncated && step.truncated !== null;
 		wasTruncated = step.truncated !== null;
 		const goesOn = isSentBack || (step.wantsMore && !isRepeating && !isStuck);
@@ -91,17 +91,17 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 	return { status: "max-steps", limit: "steps", steps: maxSteps };
 }
 
-/** A hook that failed fails the step; anything else that was thrown is thrown again. */
+/** A failed hook fails the step; other errors are rethrown. */
 function failedByHook(thrown: unknown): Extract<StepOutcome, { kind: "failed" }> {
 	return { kind: "failed", error: toHookFailure(thrown), errorType: "HookFailed" };
 }
 
-/** How often the results of tools are shortened in one step. */
+/** Maximum number of times to shorten tool results in one step. */
 const shortenings = 3;
 
 /**
- * Runs a step. If the request exceeds the model's window, compacts the context and repeats it; if that is too long as well,
- * shortens the results of tools, which may fill the window in one step.
+ * Runs a step. If the request exceeds the model's window, compacts the context and retries; if that is still too long, shortens
+ * the tool results, which can fill the window within one step.
  */
 async function takeStep(
 	n: number,
@@ -127,7 +127,7 @@ async function takeStep(
 		const makeRoom =
 			count === 0 ? compactAll : count <= shortenings ? shortenResults(model, dependencies, signal) : null;
 		if (makeRoom === null) return toStepFailure(failure);
-		// The partial answer is void; attempts are counted anew.
+		// The partial answer is void; attempts restart at 1.
 		await dependencies.emit({
 			type: "step.retrying",
 			n,
@@ -148,9 +148,8 @@ type MakeRoom = () => Promise<CompactionOutcome>;
 type BegunStep = { readonly kind: "ready" } | Extract<StepOutcome, { kind: "failed" | "cancelled" }>;
 
 /**
- * Makes room in the context if necessary, then adds the checkpoint, each notification as a user message, and the due
- * reminders as one. `start` emits the beginning of the step, if it was not: it is stored together with these rows, or
- * before the compaction.
+ * Makes room in the context if needed, then adds the checkpoint, each notification as a user message, and the due reminders as
+ * one message. `start` emits the step's beginning if not yet done: it is stored with these rows, or before the compaction.
  */
 async function beginStep(
 	start: () => Promise<void> | undefined,
@@ -175,13 +174,13 @@ async function beginStep(
 	return signal.aborted ? { kind: "cancelled" } : { kind: "ready" };
 }
 
-/** A checkpoint; its number is given to an agent that can rewind to it. */
+/** A checkpoint; agents that can rewind see its number. */
 function checkpointRows({ context, mailbox }: TurnDependencies): ContextRow[] {
 	const row = context.checkpointRow();
 	return mailbox === null ? [row] : [row, userRow(systemText(`CHECKPOINT ${row.id}`))];
 }
 
-/** Rewinds the agent's context to a checkpoint and adds its message there. Files stay as they are. */
+/** Rewinds the agent's context to a checkpoint and adds its message there. Files are not changed. */
 async function rewind({ checkpoint, message }: Mail, dependencies: TurnDependencies): Promise<void> {
 	await dependencies.context.revert(checkpoint);
 	const text = systemText(
@@ -191,9 +190,7 @@ async function rewind({ checkpoint, message }: Mail, dependencies: TurnDependenc
 	await dependencies.commit();
 }
 
-/**
- * Adds the waiting steers to the context: any of them continues the turn; one that the model cannot accept fails it.
- */
+/** Adds pending steering input to the context. Any input continues the turn; unsupported content fails it. */
 async function consumeSteers(
 	model: Model,
 	dependencies: TurnDependencies,
