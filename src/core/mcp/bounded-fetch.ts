@@ -1,11 +1,11 @@
-// A fetch with limits on its answers: on the size of a body, and on the silence of an event stream.
+// A fetch with limits on body size and on event stream silence.
 import type { FetchLike } from "@modelcontextprotocol/client";
 import type { Clock } from "../../base/clock.ts";
 
 export interface FetchBounds {
-	/** Maximal bytes of a body, or of one event of an event stream. */
+	/** Maximum bytes of a body, or of one event in an event stream. */
 	readonly size: number;
-	/** Seconds of silence after which an event stream is aborted; null for never. */
+	/** Seconds of silence before an event stream is aborted; null for no limit. */
 	readonly silence: number | null;
 }
 
@@ -24,7 +24,7 @@ export function boundFetch(fetch: FetchLike, { size, silence }: FetchBounds, clo
 	};
 }
 
-/** In an event stream the limit applies to each event: its reader collects the lines of one until the blank line. */
+/** In an event stream the limit applies per event, because its reader buffers the lines up to a blank line. */
 function limitSize(limit: number, byEvent: boolean): TransformStream<Uint8Array, Uint8Array> {
 	let length = 0;
 	const measure = byEvent ? createEventMeasure() : (bytes: Uint8Array) => length + bytes.length;
@@ -37,10 +37,10 @@ function limitSize(limit: number, byEvent: boolean): TransformStream<Uint8Array,
 	});
 }
 
-/** Takes the next bytes of a stream; returns the length of the event that has begun, which ends with a blank line. */
+/** Measures stream bytes; returns the length of the current event, which ends with a blank line. */
 function createEventMeasure(): (bytes: Uint8Array) => number {
 	let length = 0;
-	/** Whether there is nothing on the line so far, but perhaps a carriage return. */
+	/** Whether the line is empty so far, except for a carriage return. */
 	let isBlank = true;
 	return (bytes) => {
 		for (const byte of bytes) {
@@ -61,7 +61,7 @@ function limitSilence(seconds: number, clock: Clock): TransformStream<Uint8Array
 		withdraw = clock.after(seconds * 1000, () => controller.error(new Error(`Nothing came for ${seconds} s.`)));
 	};
 	const withdrawTimer = () => withdraw();
-	// A variable, because the types of the platform do not have `cancel` yet: it runs when either side gives the stream up.
+	// A variable, because the platform types lack `cancel`, which runs when either side closes the stream.
 	const transformer = {
 		start: rearm,
 		transform(bytes: Uint8Array, controller: TransformStreamDefaultController<Uint8Array>) {

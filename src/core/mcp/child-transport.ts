@@ -1,4 +1,4 @@
-// The MCP transport over stdin and stdout of a program that it starts. Other output of the program goes to the log.
+// MCP transport over stdin and stdout of a child program. Its other output goes to the log.
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
@@ -9,9 +9,9 @@ import { readIncoming } from "./messages/incoming-message.ts";
 import { OpenRequests } from "./messages/open-requests.ts";
 import type { ServerLog } from "./server-log.ts";
 
-/** Bytes of one message. */
+/** Maximum message size in bytes. */
 const messageLimit = 100 * 1024 * 1024;
-/** Milliseconds for a program to exit by itself after its stdin was closed. */
+/** Milliseconds for a program to exit after its stdin is closed. */
 const farewell = 200;
 
 export interface ChildTransportSettings {
@@ -21,7 +21,7 @@ export interface ChildTransportSettings {
 	readonly log: ServerLog;
 }
 
-/** Starts the program at once. Closing ends it, with all processes that it started. */
+/** Starts the program immediately. Closing ends it and all its child processes. */
 export class ChildTransport implements Transport {
 	onclose?: () => void;
 	onerror?: (error: Error) => void;
@@ -39,7 +39,7 @@ export class ChildTransport implements Transport {
 	#input: ChildInput | null = null;
 	#isClosed = false;
 	#reason: string | null = null;
-	/** Lines that are not parsed yet, in order. */
+	/** Unparsed lines, in order. */
 	readonly #unread: (readonly Line[])[] = [];
 	#isReading = false;
 	#reading = Promise.resolve();
@@ -62,7 +62,7 @@ export class ChildTransport implements Transport {
 		});
 	}
 
-	/** Why it closed by itself, as a clause. Null while it is open, and after `close`. */
+	/** Why it closed unexpectedly, as a clause. Null while open, and after `close`. */
 	reason(): string | null {
 		return this.#reason;
 	}
@@ -103,14 +103,13 @@ export class ChildTransport implements Transport {
 		this.onclose?.();
 	}
 
-	/** Returns a promise while earlier lines are still being read: the program's output is paused until then. */
+	/** Returns a promise while earlier lines are being read; the program's output is paused until then. */
 	#receive(lines: readonly Line[]): Promise<void> | undefined {
 		this.#unread.push(lines);
 		if (!this.#isReading) this.#reading = this.#readAll();
 		return this.#isReading ? this.#reading : undefined;
 	}
 
-	/** Parsing yields to other work. */
 	async #readAll(): Promise<void> {
 		this.#isReading = true;
 		for (let lines = this.#unread.shift(); lines !== undefined; lines = this.#unread.shift()) {

@@ -1,4 +1,4 @@
-// A server as sessions share it: connected, lost and reconnected, with its tools as last listed.
+// A server connection shared by sessions: connects, reconnects, and keeps the last tool list.
 import type { ElicitResult, Progress } from "@modelcontextprotocol/client";
 import { unlessAborted } from "../../base/abort.ts";
 import { sleep } from "../../base/clock.ts";
@@ -27,22 +27,22 @@ export type ServerState = "pending" | "connecting" | "connected" | "failed" | "u
 export interface Call {
 	readonly tool: Pick<ListedTool, "name" | "parameters">;
 	readonly arguments: Readonly<Record<string, unknown>>;
-	/** Milliseconds, without those in which a person is being asked. */
+	/** Milliseconds, excluding the time in which the user is asked. */
 	readonly timeout: number;
 	readonly asker: Asker;
-	/** Called with each progress that the server reports, as a line of text. */
+	/** Called with each progress report of the server, as a line of text. */
 	progressed(progress: string): void;
 }
 
 export type CallOutcome =
 	| { readonly kind: "answered"; readonly result: CallResult }
-	/** `progress` is the last progress that the server reported; it may be empty. */
+	/** `progress` is the server's last progress report; may be empty. */
 	| { readonly kind: "timed-out"; readonly progress: string }
 	| { readonly kind: "aborted" }
-	/** `reason` is a clause. Whether the call had an effect may be unknown. */
+	/** `reason` is a clause. `isUncertain`: the call may have had an effect. */
 	| { readonly kind: "failed"; readonly reason: string; readonly isUncertain: boolean };
 
-/** Milliseconds that a closing connection waits for renewed tokens to be stored: the program has two seconds to end. */
+/** Milliseconds that a closing connection waits for renewed tokens to be stored; the program has two seconds to exit. */
 const renewalPatience = 1000;
 
 export class ServerConnection {
@@ -73,7 +73,7 @@ export class ServerConnection {
 		this.#retries = createRetries(parts.clock);
 	}
 
-	/** Null for a program. */
+	/** Null for a local program. */
 	get #url(): string | null {
 		return this.#server.kind === "remote" ? this.#server.url : null;
 	}
@@ -87,18 +87,18 @@ export class ServerConnection {
 		return this.#failure;
 	}
 
-	/** As the server last listed them, even while it is disconnected. */
+	/** The last tool list, even while disconnected. */
 	get tools(): readonly ListedTool[] {
 		return this.#tools;
 	}
 
-	/** Calls back whenever state or tools have changed; the returned function withdraws it. */
+	/** Calls the listener on every state or tool change; returns a function that unsubscribes. */
 	onChange(listener: () => void): () => void {
 		this.#listeners.add(listener);
 		return () => void this.#listeners.delete(listener);
 	}
 
-	/** Resolves when it is connected, or has failed to connect. Concurrent callers share one attempt. */
+	/** Resolves when it is connected or has failed to connect. Concurrent callers share one attempt. */
 	connect(): Promise<void> {
 		if (this.#link !== null || this.#closing.signal.aborted) return Promise.resolve();
 		this.#attempt ??= this.#open().finally(() => {
@@ -107,18 +107,13 @@ export class ServerConnection {
 		return this.#attempt;
 	}
 
-	/**
-	 * Reconnects in the background, if it is disconnected and did not fail just now; until then it counts as
-	 * disconnected.
-	 */
+	/** Reconnects in the background if disconnected, unless it just failed; meanwhile it counts as disconnected. */
 	retry(): void {
 		const isAway = this.#state === "failed" || this.#state === "unauthorized";
 		if (isAway && this.#retries.isDue()) void this.connect();
 	}
 
-	/**
-	 * Calls a tool, over a new link when the last one was lost. Never rejects; a call that has begun is not repeated.
-	 */
+	/** Calls a tool, over a new link if the last one was lost. Never rejects; a started call is not repeated. */
 	async call(call: Call, signal: AbortSignal): Promise<CallOutcome> {
 		const running = startCall(call.asker, call.timeout, this.#parts.clock, signal);
 		try {
@@ -132,7 +127,7 @@ export class ServerConnection {
 				}
 				try {
 					const result = await this.#callOver(link, call, running);
-					// If the call changed the tools, the reader of the result sees the new list.
+					// If the call changed the tools, wait for the new list, so that it is current when the result is read.
 					if (this.#listing !== null) await unlessAborted(this.#listing, running.signal);
 					return { kind: "answered", result };
 				} catch (thrown) {
@@ -151,7 +146,7 @@ export class ServerConnection {
 		}
 	}
 
-	/** Closes it permanently. Idempotent. */
+	/** Closes the connection permanently. Idempotent. */
 	async close(): Promise<void> {
 		this.#closing.abort("the connection is closed");
 		this.#listeners.clear();
@@ -193,7 +188,7 @@ export class ServerConnection {
 		}
 	}
 
-	/** A server that does not support the old handshake is connected with the new one. */
+	/** Falls back to the new handshake if the server does not support the old one. */
 	async #openLink(handlers: LinkHandlers): Promise<Link> {
 		const open = (era: Era) =>
 			openLink(this.#server, this.#place, this.#parts, handlers, { era, signal: this.#closing.signal });
@@ -207,7 +202,7 @@ export class ServerConnection {
 		}
 	}
 
-	/** If the link was already found lost, the reason found then is the better one. */
+	/** If the link is already lost, its reason is more accurate. */
 	async #toFailure(thrown: unknown, link: Link): Promise<LinkFailure> {
 		const failure = await toLinkFailure(thrown, this.#url);
 		const known = this.#link === link ? null : this.#failure;
@@ -225,7 +220,7 @@ export class ServerConnection {
 		return [...tools.values()];
 	}
 
-	/** Requests the list again, and once more when it changes meanwhile. */
+	/** Requests the list again, and once more if it changes meanwhile. */
 	#relist(): Promise<void> {
 		this.#isListStale = true;
 		this.#listing ??= this.#readStaleList().finally(() => {
@@ -262,7 +257,7 @@ export class ServerConnection {
 		}
 	}
 
-	/** A server does not say which call its question belongs to. It is answered when only one session is possible. */
+	/** A server does not say which call its question belongs to, so it is answered only if one session is possible. */
 	async #elicit(params: ElicitParams, signal: AbortSignal): Promise<ElicitResult> {
 		const calls = [...this.#running.keys()];
 		const [first] = calls;
@@ -274,7 +269,7 @@ export class ServerConnection {
 		return await calls.reduce((work, call) => () => call.untimed(work), ask)();
 	}
 
-	/** Nothing more is sent over the link; it ends with the last call over it. */
+	/** Sends nothing more over the link, which ends with its last call. */
 	#retire(link: Link, failure: LinkFailure): void {
 		if (this.#link === link) {
 			this.#link = null;

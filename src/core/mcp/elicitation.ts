@@ -1,4 +1,4 @@
-// Asks the person what a server requests during a call: one question for each field of its form.
+// Asks the user for the input that a server requests during a call: one question per form field.
 import type { ElicitResult } from "@modelcontextprotocol/client";
 import { beginning } from "../../base/text/well-formed.ts";
 import type { Question, QuestionOutcome } from "../tools/operations.ts";
@@ -6,10 +6,10 @@ import { type FormField, readForm } from "./form-field.ts";
 import type { ElicitParams } from "./link.ts";
 import type { Asker } from "./running-call.ts";
 
-/** How often a field is asked again after an invalid answer. */
+/** Maximum attempts per field after invalid answers. */
 const tries = 3;
 
-/** A choice of our own; the other label is for where a choice of the server has the first one. */
+/** A choice added by us; `otherLabel` applies if a server choice already has the label. */
 interface OwnChoice {
 	readonly label: string;
 	readonly otherLabel: string;
@@ -19,7 +19,7 @@ interface OwnChoice {
 const refusal = { label: "Decline", otherLabel: "Decline to answer", description: "Tell the server nothing." };
 const omission = { label: "Leave out", otherLabel: "Leave it out", description: "Go on without an answer to this." };
 
-/** The choice among those of the field. */
+/** The added choice with a label that differs from the field's choices. */
 function besides({ label, otherLabel, description }: OwnChoice, { choices }: FormField) {
 	const isTaken = choices.some((choice) => choice.label === label);
 	return { label: isTaken ? otherLabel : label, description };
@@ -27,9 +27,7 @@ function besides({ label, otherLabel, description }: OwnChoice, { choices }: For
 
 type Form = NonNullable<ElicitResult["content"]>;
 
-/**
- * Asks the person, one question at a time. Declines when there is nobody to ask; gives up when they dismiss a question.
- */
+/** Asks one question at a time. Declines if there is nobody to ask; cancels if the user dismisses a question. */
 export async function answerForm(
 	params: ElicitParams,
 	server: string,
@@ -97,7 +95,7 @@ function ask(question: Question, { questions, toolCallId }: Asker, signal: Abort
 	return questions.ask([question], toolCallId, signal);
 }
 
-/** In the protocol `cancel` is a person who does not choose. */
+/** In the protocol, `cancel` means that the user did not choose. */
 function toRefusal({ kind }: Exclude<QuestionOutcome, { kind: "answered" }>): { readonly kind: "decline" | "cancel" } {
 	return { kind: kind === "dismissed" ? "cancel" : "decline" };
 }

@@ -1,20 +1,19 @@
-// Words for answers over HTTP that the library could not use. Its own texts lack the address and the status, or are the report of
-// a parser.
+// Error texts for unusable HTTP responses. The library's own texts lack the address and status, or are parser output.
 import * as v from "valibot";
 
-/** The library's texts with what they hide: a status of the event stream, a redirect that was not followed, what a parser found. */
+/** Library messages and the hidden details: an event stream status, an unfollowed redirect, parser faults. */
 const postRefusal = /^Error POSTing to endpoint \(HTTP (\d+)\): ([\s\S]*)$/;
 const unfollowed = /Redirect .*(?= \(redirectPolicy: )/;
 const invalid = /^(Invalid result for [^:]*): (\[[\s\S]*)$/;
 const streamPrefix = "SSE error: ";
 
-/** The status with which a message over the transport of event streams was refused; null for other errors. */
+/** The status that refused a message on the event stream transport; null for other errors. */
 export function refusedStatus(thrown: unknown): number | null {
 	const status = thrown instanceof Error ? postRefusal.exec(thrown.message)?.[1] : undefined;
 	return status === undefined ? null : Number(status);
 }
 
-/** The text about the answer; null for errors of another kind. `url` is that of a server over HTTP, null for a program. */
+/** The text about the response; null for other errors. `url` is null for a local program. */
 export async function explainAnswer(thrown: unknown, url: string | null): Promise<string | null> {
 	const { SdkError, SdkErrorCode, SdkHttpError, SseError } = await import("@modelcontextprotocol/client");
 	if (!(thrown instanceof Error)) return null;
@@ -55,10 +54,10 @@ const issuesSchema = v.pipe(
 	v.array(v.object({ path: v.array(v.union([v.string(), v.number()])), message: v.string() })),
 );
 
-/** Faults to name. */
+/** Maximum faults to name. */
 const faultLimit = 3;
 
-/** The same as one clause: the library appends the report of its parser as JSON. */
+/** Condenses the library's message, which includes its parser report as JSON, into one clause. */
 function explainResult(text: string): string {
 	const [, head = "", report = ""] = invalid.exec(text) ?? [];
 	const issues = v.safeParse(issuesSchema, report);

@@ -1,4 +1,4 @@
-// Classifies failures between a server and us by what may be done about them.
+// Classifies connection failures by the possible reaction.
 import * as v from "valibot";
 import { errorText } from "../../base/errors.ts";
 import { redactSecrets } from "../../base/redaction.ts";
@@ -11,18 +11,17 @@ import { isBrokenAnswer } from "./remote-transport.ts";
 
 export interface LinkFailure {
 	/**
-	 * `answer`: the server reported it, or its answer is invalid; `untaken`: the request cannot have had an effect,
-	 * because no server, or none that knows our session, has received it; `unauthorized`: a person has to sign in;
-	 * `lost`: the connection broke, with an unknown effect.
+	 * `answer`: the server reported the error or its answer is invalid; `untaken`: no server with our session received the
+	 * request, so it had no effect; `unauthorized`: the user must sign in; `lost`: the connection broke, with unknown effect.
 	 */
 	readonly kind: "answer" | "untaken" | "unauthorized" | "lost";
 	/** A clause. */
 	readonly reason: string;
-	/** The kind of error, for people. */
+	/** The error kind, for display. */
 	readonly name: string;
 }
 
-/** System errors from before anything is sent. */
+/** System errors that occur before anything is sent. */
 const unreached: ReadonlySet<string> = new Set([
 	"ECONNREFUSED",
 	"ENOTFOUND",
@@ -32,7 +31,7 @@ const unreached: ReadonlySet<string> = new Set([
 	connectTimeoutCode,
 ]);
 
-/** `url` is that of a server over HTTP. */
+/** `url` is set for servers over HTTP. */
 export async function toLinkFailure(thrown: unknown, url: string | null): Promise<LinkFailure> {
 	const name = thrown instanceof Error ? thrown.name : "Error";
 	if (thrown instanceof NotSignedIn) return { kind: "unauthorized", reason: "nobody has signed in to it", name };
@@ -49,7 +48,7 @@ export async function toLinkFailure(thrown: unknown, url: string | null): Promis
 	};
 }
 
-/** The text of a refusal for lack of a permission; null for other errors. */
+/** The text of a missing permission error; null for other errors. */
 async function describeLack(thrown: unknown): Promise<string | null> {
 	const { InsufficientScopeError } = await import("@modelcontextprotocol/client");
 	if (!(thrown instanceof InsufficientScopeError)) return null;
@@ -69,7 +68,7 @@ async function toKind(thrown: unknown): Promise<LinkFailure["kind"]> {
 	}
 	// The new tokens were refused like the old ones.
 	if (thrown instanceof SdkHttpError && thrown.code === SdkErrorCode.ClientHttpAuthentication) return "unauthorized";
-	// With 404 a server reports an unknown session; some use 400.
+	// Servers report an unknown session with 404; some use 400.
 	const status = thrown instanceof SdkHttpError ? thrown.status : refusedStatus(thrown);
 	if (status !== null) return status === 404 || status === 400 ? "untaken" : "answer";
 	const ours = causes(thrown).find((error) => error instanceof NetworkError);
@@ -79,10 +78,10 @@ async function toKind(thrown: unknown): Promise<LinkFailure["kind"]> {
 	return thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult ? "answer" : "lost";
 }
 
-/** Errors of a server that does not support the old handshake: no such method, version, or headers. */
+/** Errors of servers without the old handshake: unknown method, version or headers. */
 const newEraCodes: ReadonlySet<number> = new Set([-32601, -32022, -32020]);
 
-/** Whether a server that got the old handshake requires the new one. */
+/** Whether a server that received the old handshake requires the new one. */
 export async function isOfNewEra(thrown: unknown): Promise<boolean> {
 	const { ProtocolError, SdkHttpError } = await import("@modelcontextprotocol/client");
 	if (thrown instanceof ProtocolError) return newEraCodes.has(thrown.code);
@@ -93,12 +92,12 @@ export async function isOfNewEra(thrown: unknown): Promise<boolean> {
 	return thrown instanceof Error && thrown.message.includes("protocol version is not supported");
 }
 
-/** A protocol error in the text of an HTTP answer. */
+/** A protocol error in an HTTP response body. */
 const httpErrorSchema = v.pipe(v.string(), v.parseJson(), v.object({ error: v.object({ code: v.number() }) }));
 
 const reasonLength = 500;
 
-/** The texts of an error and its causes, on one line and without secrets. */
+/** The messages of an error and its causes, on one line and without secrets. */
 function describe(thrown: unknown): string {
 	const texts = causes(thrown).map((error) => errorText(error).replace(/\s+/g, " ").trim().replace(/\.$/, ""));
 	return beginning(redactSecrets([...new Set(texts)].filter((text) => text !== "").join(": ")), reasonLength);
@@ -111,7 +110,7 @@ function codesOf(thrown: unknown): string[] {
 	});
 }
 
-/** The error and its causes; of several parallel causes only the first. */
+/** The error and its causes; only the first of several parallel causes. */
 function causes(thrown: unknown): unknown[] {
 	const found: unknown[] = [];
 	let next = thrown;

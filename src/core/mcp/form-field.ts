@@ -1,4 +1,4 @@
-// The fields of a form that a server requests: their choices, and the parsing of answers.
+// Form fields requested by a server: their choices and answer parsing.
 import * as v from "valibot";
 
 export type FieldValue = string | number | boolean | string[];
@@ -10,14 +10,14 @@ export type ReadField =
 
 export interface FormField {
 	readonly name: string;
-	/** The question, with its limits. */
+	/** The question, including its limits. */
 	readonly label: string;
-	/** Whether it is optional: so are fields with a default of the server. */
+	/** Fields with a server default are also optional. */
 	readonly isOptional: boolean;
-	/** Several may be chosen. */
+	/** Whether several choices can be selected. */
 	readonly isList: boolean;
 	readonly choices: readonly { readonly label: string; readonly description: string }[];
-	/** Parses chosen labels, separated by commas, or typed text. */
+	/** Parses selected labels, separated by commas, or typed text. */
 	read(text: string): ReadField;
 }
 
@@ -61,7 +61,7 @@ const formSchema = v.object({
 	required: v.optional(v.array(v.string()), []),
 });
 
-/** The fields in order; null for a form that cannot be filled in here. */
+/** The fields in order; null for an unsupported form. */
 export function readForm(schema: unknown): readonly FormField[] | null {
 	const form = v.safeParse(formSchema, schema);
 	if (!form.success) return null;
@@ -140,7 +140,7 @@ function toChoices(
 	return values?.map((value, index) => option(names?.[index] || value, value)) ?? null;
 }
 
-/** Choices are returned as one text, separated by commas. */
+/** Removes commas from labels, because selections come as one comma-separated text. */
 function withoutCommas(choices: readonly Choice<string>[]): Choice<string>[] {
 	return choices.map(({ label, value }) => option(label.replaceAll(",", ";"), value));
 }
@@ -152,7 +152,7 @@ function shown<T extends FieldValue>(choices: readonly Choice<T>[], preferred: T
 	}));
 }
 
-/** The choice with this label, or else this value; case counts where it distinguishes choices. */
+/** Finds a choice by label, else by value; case only matters if it distinguishes choices. */
 function find<T extends FieldValue>(choices: readonly Choice<T>[], answer: string): Choice<T> | null {
 	const exact = (text: string) => text.trim();
 	const folded = (text: string) => text.trim().toLowerCase();

@@ -1,5 +1,4 @@
-// One life of a connection to a server: a transport, and the library's client over it. A lost link is replaced by a new
-// one.
+// One connection lifetime: a transport and the library's client. A lost link is replaced by a new one.
 import path from "node:path";
 import type { Client, ElicitRequest, ElicitResult, FetchLike, Transport } from "@modelcontextprotocol/client";
 import { orAbort } from "../../base/abort.ts";
@@ -19,7 +18,7 @@ import { createServerLog } from "./server-log.ts";
 
 export type ElicitParams = ElicitRequest["params"];
 
-/** What links share. */
+/** Dependencies shared by links. */
 export interface LinkParts {
 	readonly processes: Processes;
 	readonly authorization: McpAuthorization;
@@ -30,43 +29,43 @@ export interface LinkParts {
 	readonly version: string;
 }
 
-/** The place in which a server is used. */
+/** Where a server is used. */
 export interface ServerPlace {
-	/** The project's directory, absolute. Programs start there only if their entry says so. */
+	/** The absolute project directory. Programs only start there if their entry says so. */
 	readonly workDir: string;
-	/** Where programs start whose entry has no `cwd`; absolute. */
+	/** The absolute start directory of programs without `cwd`. */
 	readonly startDir: string;
 	readonly environment: Readonly<Record<string, string>>;
 }
 
-/** The server's own events. */
+/** Server events. */
 export interface LinkHandlers {
 	toolsChanged(): void;
 	elicit(params: ElicitParams, signal: AbortSignal): Promise<ElicitResult>;
-	/** The link ended though nobody closed it; `reason` is a clause. */
+	/** The link ended unexpectedly; `reason` is a clause. */
 	lost(reason: string): void;
 }
 
-/** The protocol version: before 2026-07-28, or from it on. Servers of both eras get the old handshake first. */
+/** Protocol versions before 2026-07-28, or from it on. All servers are tried with the old handshake first. */
 export type Era = "old" | "new";
 
 export interface Link {
 	readonly client: Client;
-	/** Ends it, and the program that it started. Idempotent. */
+	/** Closes the link and ends its program. Idempotent. */
 	close(): Promise<void>;
 }
 
-/** Nobody has signed in to the server. */
+/** The server requires a sign-in. */
 export class NotSignedIn extends Error {
 	override readonly name = "NotSignedIn";
 }
 
-/** Milliseconds for the first answer: programs may have to be downloaded before they run. */
+/** Milliseconds for the first answer; programs may have to be downloaded first. */
 const startPatience = 600_000;
-/** Milliseconds for ending the session on a server that has sessions. */
+/** Milliseconds to end the session on the server. */
 const farewellPatience = 200;
 
-/** Connects. Rejects with the error of the library or the transport, with nothing left running. */
+/** Connects. Rejects with the library's or transport's error and leaves nothing running. */
 export async function openLink(
 	server: McpServerSettings,
 	place: ServerPlace,
@@ -105,7 +104,7 @@ export async function openLink(
 	};
 	let ended: Error | null = null;
 	transport.onerror = (error) => {
-		// The answers to all requests would have come on this one stream. The library would open another one.
+		// All answers would have come on this one stream; the library would open another.
 		if (!(error instanceof library.SseError)) return;
 		ended ??= error;
 		void client.close();
@@ -115,7 +114,7 @@ export async function openLink(
 		late.abort(new Error(`no answer within ${startPatience / 1000} seconds`)),
 	);
 	try {
-		// The library's timeout does not include the wait for the stream of events.
+		// The library's timeout does not include the wait for the event stream.
 		const either = AbortSignal.any([signal, late.signal]);
 		await orAbort(client.connect(transport, { timeout: startPatience, signal: either }), either);
 		// It may have closed right after its answer.
@@ -149,9 +148,8 @@ export async function openLink(
 interface Prepared {
 	readonly library: typeof import("@modelcontextprotocol/client");
 	readonly transport: Transport;
-	/** Why the transport is closed, as a clause, if that is known. */
+	/** Why the transport is closed, as a clause, if known. */
 	reason(): string | null;
-	/** Never rejects. */
 	takeLeave(): Promise<void>;
 }
 

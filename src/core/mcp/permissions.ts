@@ -1,10 +1,10 @@
-// Records the permissions for lack of which a server refused something: only a person can grant them.
+// Records missing permissions reported by a server, which only the user can grant.
 import type { FetchLike } from "@modelcontextprotocol/client";
 import type { McpAuthorization } from "./authorization.ts";
 
 type Library = Pick<typeof import("@modelcontextprotocol/client"), "extractWWWAuthenticateParams">;
 
-/** A fetch for the server with this URL that inspects refusals before passing them on. */
+/** A fetch for the server at this URL that inspects refusals before passing them on. */
 export function watchPermissions(
 	fetch: FetchLike,
 	{ extractWWWAuthenticateParams }: Library,

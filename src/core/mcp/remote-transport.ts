@@ -1,5 +1,5 @@
-// The library's MCP transports over HTTP, with what they lack: limits, credentials, an answer to requests that the
-// server does not answer, and the end of messages that nobody waits for.
+// The library's HTTP transports, extended with limits, credentials, errors for unanswered requests, and cleanup of abandoned
+// messages.
 import type { AuthProvider, FetchLike, JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/client";
 import { workIsOver } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -10,24 +10,24 @@ import { repairResponse } from "./messages/repaired-answers.ts";
 
 type Library = typeof import("@modelcontextprotocol/client");
 
-/** Bytes of one message. */
+/** Maximum message size in bytes. */
 const messageLimit = 100 * 1024 * 1024;
-/** Milliseconds before a stream that the server has ended is opened again: whatever the server asks for, it is within these. */
+/** Minimum milliseconds before a stream that the server closed is reopened, even if the server asks for less. */
 const shortestWait = 1000;
 const longestWait = 300_000;
-/** Milliseconds for the server to accept a notification or an answer, and to end the stream of what it has answered. */
+/** Milliseconds for the server to accept a notification or answer, and to close an answered stream. */
 const patience = 30_000;
-/** The error of requests that we answer ourselves. */
+/** The error for requests that we fail ourselves. */
 const brokenAnswer = { code: -32000, message: "the server broke its answer off" } as const;
 
-/** Whether this is the error of a request whose answer will never come. */
+/** Whether the error means that no answer will come. */
 export function isBrokenAnswer(code: number, message: string): boolean {
 	return code === brokenAnswer.code && message === brokenAnswer.message;
 }
 
 export interface RemoteTransportSettings {
 	readonly server: RemoteMcpServer;
-	/** Null where the headers of the settings suffice. */
+	/** Null if the configured headers suffice. */
 	readonly signer: AuthProvider | null;
 	readonly fetch: FetchLike;
 	readonly clock: Clock;
@@ -70,22 +70,22 @@ function toHeaders({ headers, authorization }: RemoteMcpServer): Record<string, 
 	return { ...headers, Authorization: `Bearer ${authorization.token}` };
 }
 
-/** How one message is sent: the library says neither what it is answered with, nor which message a fetch is for. */
+/** The sending of one message. The library does not expose the response or the message that a fetch belongs to. */
 interface Exchange {
-	/** The id of the request that its answer is for; null when that comes on another stream. */
+	/** The id of the request it answers; null if the answer comes on another stream. */
 	readonly id: RequestId | null;
-	/** Ends its requests; null where the library does. */
+	/** Aborts its requests; null if the library does. */
 	readonly signal: AbortSignal | null;
-	/** The last answer; null before it. */
+	/** The last response; null before it. */
 	answer: { readonly status: number; readonly isStream: boolean } | null;
 }
 
-/** Those that run, by the text of the message, which the library sends as JSON without more in it. */
+/** Exchanges in progress, by message text, which the library sends as plain JSON. */
 class Exchanges {
 	readonly #running = new Map<unknown, Exchange>();
 	readonly #open = new OpenRequests();
 
-	/** Sends a message whose requests belong to the exchange. */
+	/** Sends a message; its requests belong to the exchange. */
 	async run(message: JSONRPCMessage, exchange: Exchange, send: () => Promise<void>): Promise<void> {
 		const text = JSON.stringify(message);
 		this.#open.sent(message);
@@ -107,7 +107,7 @@ class Exchanges {
 			const open = exchange.id === null ? this.#open : this.#open.only(exchange.id);
 			const response = repairResponse(raw, { open, hasSession });
 			const type = response.headers.get("content-type") ?? "";
-			// To the library an answer with 202 is over, whatever it has.
+			// The library treats a 202 response as finished regardless of its body.
 			const isStream = response.status !== 202 && type.includes("text/event-stream");
 			exchange.answer = { status: response.status, isStream };
 			return response;
@@ -115,7 +115,7 @@ class Exchanges {
 	}
 }
 
-/** The library's transport for streams of events takes no heed of the signal of a message. */
+/** The library's event stream transport ignores message signals. */
 function heedSignals(transport: Transport, exchanges: Exchanges): void {
 	const send = transport.send.bind(transport);
 	transport.send = (message, options) =>
@@ -125,8 +125,8 @@ function heedSignals(transport: Transport, exchanges: Exchanges): void {
 }
 
 /**
- * When a stream ends, for example with the server, the library would wait for ever for the answer on it. So it would
- * for that to a request which the server has only accepted, or answered with other messages.
+ * Fails requests whose stream ended, for example because the server stopped, and requests that the server only accepted or
+ * answered with other messages. The library would wait forever.
  */
 function answerEndedStreams(transport: Transport, exchanges: Exchanges): void {
 	const send = transport.send.bind(transport);
@@ -134,7 +134,7 @@ function answerEndedStreams(transport: Transport, exchanges: Exchanges): void {
 		const id = "method" in message && "id" in message ? message.id : null;
 		const exchange: Exchange = { id, signal: null, answer: null };
 		if (id === null) return await exchanges.run(message, exchange, () => send(message, options));
-		// The library ignores this for a request that was answered.
+		// The library ignores this for an answered request.
 		const answer = (error: { readonly code: number; readonly message: string }) =>
 			transport.onmessage?.({ jsonrpc: "2.0", id, error });
 		const onRequestStreamEnd = () => {
@@ -152,9 +152,8 @@ function answerEndedStreams(transport: Transport, exchanges: Exchanges): void {
 }
 
 /**
- * Ends the streams of requests that are given up: the library would leave them open, and open them again whenever the
- * server ends them. Ends what the server leaves open although it has answered, and other messages that it does not
- * accept in time. To be called on a transport that is in use.
+ * Closes the streams of abandoned requests, which the library would keep open and reopen. Also closes answered streams that the
+ * server leaves open, and other messages that it does not accept in time. Call on a transport in use.
  */
 export function endGivenUpStreams(transport: Transport, clock: Clock): void {
 	const receive = transport.onmessage;
@@ -173,7 +172,7 @@ export function endGivenUpStreams(transport: Transport, clock: Clock): void {
 		if (!("method" in message)) {
 			const answered = running.get(message.id);
 			running.delete(message.id);
-			// Where answers have a stream of their own, most end it at once: the connection can be used again then.
+			// Answers with a separate stream usually end it at once, and the connection can be reused.
 			answered?.endWithin(transport.hasPerRequestStream === true ? patience : 0);
 		}
 		receive?.(message, extra);
@@ -199,7 +198,7 @@ export function endGivenUpStreams(transport: Transport, clock: Clock): void {
 
 interface OpenRequest {
 	readonly signal: AbortSignal;
-	/** Aborts it after so many milliseconds, unless it is over before. */
+	/** Aborts after this many milliseconds unless finished. */
 	endWithin(milliseconds: number): void;
 	over(): void;
 }

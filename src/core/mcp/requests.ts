@@ -1,5 +1,5 @@
-// The requests to a server over a link. Loose schemas of our own parse the answers of older protocol versions: the
-// library would reject a whole answer because of one unknown part.
+// Requests to a server over a link. Our own loose schemas parse answers of older protocol versions, because the library would
+// reject a whole answer for one unknown part.
 import type { Client, ProgressCallback } from "@modelcontextprotocol/client";
 import * as v from "valibot";
 import { type CallResult, callResultSchema } from "./result.ts";
@@ -8,10 +8,10 @@ import type { ListedTool } from "./tool-list.ts";
 const pageSchema = v.object({ tools: v.array(v.unknown()), nextCursor: v.nullish(v.string()) });
 type Page = v.InferOutput<typeof pageSchema>;
 
-/** Milliseconds for a page of the list of tools. */
+/** Milliseconds per page of the tool list. */
 const listPatience = 60_000;
 const pageLimit = 64;
-/** The most tools to read from a server, before filtering. */
+/** Maximum tools to read from a server, before filtering. */
 const toolLimit = 1000;
 /** Disables the library's own timer. */
 const longest = 2_147_483_647;
@@ -20,14 +20,13 @@ function isModern(client: Client): boolean {
 	return client.getProtocolEra() === "modern";
 }
 
-/** What a server lists as tools. */
 export interface ServerTools {
 	readonly tools: readonly unknown[];
-	/** Whether there are more than these. */
+	/** Whether the list was truncated. */
 	readonly isCut: boolean;
 }
 
-/** Lists the tools of a server, at most 1000. */
+/** Lists a server's tools, at most 1000. */
 export async function requestTools(client: Client, signal: AbortSignal): Promise<ServerTools> {
 	// The library prints to stdout when it lists the tools of a server without tools.
 	if (client.getServerCapabilities()?.tools === undefined) return { tools: [], isCut: false };
@@ -37,7 +36,7 @@ export async function requestTools(client: Client, signal: AbortSignal): Promise
 
 async function requestPages(client: Client, signal: AbortSignal): Promise<readonly unknown[]> {
 	const options = { timeout: listPatience, signal };
-	// The newer protocol requires clients to leave out tools that request invalid headers.
+	// The newer protocol requires clients to skip tools that request invalid headers.
 	if (isModern(client)) return (await client.listTools({}, { ...options, cacheMode: "refresh" })).tools;
 	let tools: readonly unknown[] = [];
 	let cursor: string | null = null;
@@ -66,8 +65,8 @@ export async function requestCall(
 	const params = { name, arguments: value };
 	const patient = { ...options, timeout: longest };
 	if (!isModern(client)) return await client.request({ method: "tools/call", params }, callResultSchema, patient);
-	// In the newer protocol a tool may request arguments as headers, too. Without its output schema: an invalid output
-	// is no reason to drop the result.
+	// In the newer protocol a tool may request arguments as headers. The output schema is omitted, because an invalid output is no
+	// reason to drop the result.
 	const toolDefinition = { name, inputSchema: { ...parameters, type: "object" as const } };
 	return v.parse(callResultSchema, await client.callTool(params, { ...patient, toolDefinition }));
 }

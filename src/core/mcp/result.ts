@@ -1,4 +1,4 @@
-// Converts the results of servers to tool results (agent-kernel §3.4). All parts share one budget of characters.
+// Converts server results to tool results (agent-kernel §3.4). All parts share one character budget.
 import * as v from "valibot";
 import {
 	type ContentPart,
@@ -11,7 +11,7 @@ import {
 } from "../../api/values/content.ts";
 import { beginning, toWellFormed } from "../../base/text/well-formed.ts";
 
-/** As loose as possible: the parts are examined below. */
+/** As loose as possible: the parts are checked below. */
 export const callResultSchema = v.object({
 	content: v.nullish(v.array(v.unknown())),
 	structuredContent: v.optional(v.unknown()),
@@ -19,11 +19,11 @@ export const callResultSchema = v.object({
 });
 export type CallResult = v.InferOutput<typeof callResultSchema>;
 
-/** Characters of text, and of the URLs of media. */
+/** Characters of text and media URLs. */
 const budget = 100_000;
-/** Parts of a result to convert. */
+/** Maximum parts to convert. */
 const partLimit = 1000;
-/** Characters for the description of an unknown part. */
+/** Maximum characters for the description of an unknown part. */
 const descriptionLength = 200;
 
 export function toToolReturn({ content, structuredContent, isError }: CallResult): ToolReturn {
@@ -38,7 +38,7 @@ export function toToolReturn({ content, structuredContent, isError }: CallResult
 	return toolError("The MCP tool reported an error.", "", { output });
 }
 
-/** A part of which only the length is known yet, to avoid building a URL of many megabytes that is then dropped. */
+/** A part with known length but unbuilt URL, so that no huge URL is built and then dropped. */
 type Piece =
 	| { readonly kind: "text"; readonly text: string }
 	| { readonly kind: "media"; readonly length: number; toPart(): ContentPart };
@@ -138,11 +138,11 @@ interface Unsupported {
 	readonly what: string;
 	readonly uri: string;
 	readonly mimeType: string | null;
-	/** Its content, if that is text. */
+	/** Its content, if text. */
 	readonly content?: string;
 }
 
-/** Names content that no part can contain; if it is text, that follows. */
+/** Names unsupported content, followed by the content if it is text. */
 function unsupported({ what, uri, mimeType, content }: Unsupported): Piece {
 	const words = [what, uri, mimeType === null ? "" : `(${mimeType})`].filter((word) => word !== "").join(" ");
 	const shown = beginning(words, descriptionLength);

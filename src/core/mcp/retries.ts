@@ -1,4 +1,4 @@
-// Decides when connecting to a server is retried automatically: at once, and then with growing delays.
+// Decides when to retry connecting to a server: immediately, then with growing delays.
 import type { Clock } from "../../base/clock.ts";
 import type { LinkFailure } from "./failure.ts";
 
@@ -9,7 +9,7 @@ export interface Retries {
 	connected(): void;
 }
 
-/** Milliseconds after the second failure in a row; doubled by every further one. */
+/** Milliseconds after the second consecutive failure; doubles with each further one. */
 const firstDelay = 15_000;
 const longestDelay = 600_000;
 
@@ -19,7 +19,7 @@ export function createRetries(clock: Clock): Retries {
 	return {
 		isDue: () => clock.monotonic() >= dueFrom,
 		missed({ kind }) {
-			// Starting a program is expensive; whether somebody has signed in meanwhile is a cheap check.
+			// Starting a program is expensive; checking for a new sign-in is cheap.
 			misses = kind === "unauthorized" ? 0 : misses + 1;
 			const delay = misses <= 1 ? 0 : Math.min(firstDelay * 2 ** (misses - 2), longestDelay);
 			dueFrom = clock.monotonic() + delay;

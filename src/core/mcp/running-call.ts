@@ -1,8 +1,8 @@
-// A running call: whom it may ask, its deadline, and why it was aborted.
+// A running call: the user to ask, its deadline, and why it was aborted.
 import type { Clock } from "../../base/clock.ts";
 import type { QuestionOperations } from "../tools/operations.ts";
 
-/** The person to ask when a server requests something during a call. */
+/** Asks the user when a server requests input during a call. */
 export interface Asker {
 	readonly questions: QuestionOperations;
 	readonly toolCallId: string;
@@ -10,15 +10,14 @@ export interface Asker {
 
 export interface RunningCall {
 	readonly asker: Asker;
-	/** Aborts when the caller aborts, or at the deadline. */
+	/** Aborts with the caller, or at the deadline. */
 	readonly signal: AbortSignal;
 	/** Whether the deadline has passed. */
 	isLate(): boolean;
-	/** The last progress that the server reported; empty before that. */
+	/** The server's last progress report; empty before it. */
 	progress: string;
-	/** Stops the clock during the work: a person who is asked may take any time. */
+	/** Stops the clock during `work`, because a user may take any time to answer. */
 	untimed<T>(work: () => Promise<T>): Promise<T>;
-	/** The call has ended. */
 	end(): void;
 }
 
@@ -62,7 +61,7 @@ export function startCall(asker: Asker, timeout: number, clock: Clock, outer: Ab
 		end() {
 			withdraw();
 			withdraw = () => {};
-			// Work that is still untimed must not start the clock again.
+			// Remaining untimed work must not restart the clock.
 			stops += 1;
 			outer.removeEventListener("abort", abort);
 		},

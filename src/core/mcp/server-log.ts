@@ -1,4 +1,4 @@
-// Logs what a server prints outside the protocol, mainly on stderr: by lines, and with limits.
+// Logs server output outside of the protocol, mainly stderr: by line, with limits.
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { createLineSplitter, type Line } from "../../base/text/lines.ts";
@@ -6,22 +6,20 @@ import { cut } from "../../base/text/sentence.ts";
 import { beginning } from "../../base/text/well-formed.ts";
 
 export interface ServerLog {
-	/** Logs data from the server's stderr. */
+	/** Logs stderr data. */
 	hear(bytes: Buffer): void;
 	/** Logs a line from another source. */
 	note(source: string, text: string): void;
-	/**
-	 * Ends the log. Returns the last line of stderr, which may contain the reason of an exit; empty when there is none.
-	 */
+	/** Ends the log. Returns the last stderr line, which may contain the exit reason; empty if none. */
 	end(): string;
 }
 
-/** Bytes of a line of stderr; a longer one is left out. */
+/** Maximum bytes of a stderr line; longer lines are dropped. */
 const lineLimit = 64 * 1024;
-/** Characters of a line to log. */
+/** Maximum characters to log per line. */
 const shownLength = 1000;
 const lastLineLength = 300;
-/** Characters to log in one period of as many milliseconds; the rest is counted. */
+/** Characters to log per period, and the period in milliseconds; the rest is only counted. */
 const periodBudget = 64 * 1024;
 const period = 60_000;
 

@@ -1,4 +1,4 @@
-// The connections of a kernel: one for each server, place and environment, however many sessions use it.
+// A kernel's server connections: one per server, place and environment, shared by sessions.
 import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
 import { ServerConnection } from "./connection.ts";
 import type { LinkParts, ServerPlace } from "./link.ts";
@@ -18,7 +18,7 @@ export class ServerPool {
 		this.#parts = parts;
 	}
 
-	/** A lease on the connection. It is closed with the last lease. */
+	/** Leases the connection, which closes with its last lease. */
 	acquire(server: McpServerSettings, place: ServerPlace): ServerLease {
 		const key = JSON.stringify([server, place]);
 		const shared = this.#shared.get(key) ?? {
@@ -39,7 +39,7 @@ export class ServerPool {
 		};
 	}
 
-	/** Closes all connections, leased or not; resolves once they are closed. */
+	/** Closes all connections, leased or not. */
 	async close(): Promise<void> {
 		for (const [key, shared] of this.#shared) this.#end(key, shared);
 		await Promise.all(this.#closing);

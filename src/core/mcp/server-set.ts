@@ -13,7 +13,7 @@ import type { ServerConnection, ServerState } from "./connection.ts";
 import { createServerTool } from "./server-tool.ts";
 import { type ListedTool, passes } from "./tool-list.ts";
 
-/** A lease on a connection that others may share. */
+/** A lease on a connection that may be shared. */
 export interface ServerLease {
 	readonly connection: Pick<ServerConnection, "name" | "state" | "tools" | "call" | "connect" | "retry" | "onChange">;
 	release(): void;
@@ -22,12 +22,12 @@ export interface ServerLease {
 export interface ServerSetSettings {
 	readonly servers: readonly McpServerSettings[];
 	acquire(server: McpServerSettings): ServerLease;
-	/** Whether a tool of another origin has the name. */
+	/** Whether another tool already uses the name. */
 	isTaken(name: string): boolean;
 	readonly questions: QuestionOperations;
-	/** Milliseconds for a call, unless its server has a limit of its own. */
+	/** Milliseconds per call, unless its server has its own limit. */
 	readonly callTimeout: number;
-	/** Seconds after which no turn waits any more for servers that are still connecting; null for no limit. */
+	/** Seconds after which turns stop waiting for connecting servers; null for no limit. */
 	readonly startTimeout: number | null;
 	readonly clock: Clock;
 	readonly log: Log;
@@ -44,20 +44,20 @@ interface Claim {
 	readonly tool: Tool;
 }
 
-/** Programs that start at once: many more would take the machine from everything else that the process does. */
+/** Maximum programs to start at once; more would slow down the rest of the process. */
 const startsAtOnce = 8;
-/** Milliseconds after which a program that is not connected yet holds up no other. */
+/** Milliseconds after which an unconnected program stops delaying others. */
 const startPatience = 1000;
 
 const isProgram = ({ server }: Member) => server.kind === "local";
 
-/** Which programs are starting. */
+/** Limits concurrent program starts. */
 function createStarts(clock: Clock) {
 	let starting = 0;
 	let freed: Deferred<void> | null = null;
 	const ends = new Set<() => void>();
 	return {
-		/** Resolves when another one may start; undefined when it may start now. */
+		/** Resolves when another program may start; undefined if it may start now. */
 		free(): Promise<void> | undefined {
 			if (starting < startsAtOnce) return undefined;
 			freed ??= createDeferred();
@@ -76,7 +76,7 @@ function createStarts(clock: Clock) {
 			const withdraw = clock.after(startPatience, end);
 			void connected.then(end);
 		},
-		/** Waits for none any more. */
+		/** Releases all waiting programs. */
 		end(): void {
 			for (const end of ends) end();
 		},
@@ -91,9 +91,9 @@ export class ServerSet {
 	#members: readonly Member[] | null = null;
 	#isLoaded = false;
 	#claims: readonly Claim[] = [];
-	/** The server of each name. */
+	/** Server by name. */
 	#owners: Map<string, Member> = new Map();
-	/** The members that wait for no other one to start: at most for a turn of the event loop. */
+	/** The members that do not wait for others, for at most one event loop turn. */
 	#due: ReadonlySet<Member> = new Set();
 	#withdrawBound = () => {};
 	#endStarts = () => {};
@@ -102,7 +102,7 @@ export class ServerSet {
 		this.#settings = settings;
 	}
 
-	/** Connects to all servers, in the background. Only the first call has an effect. */
+	/** Connects to all servers in the background. Only the first call has an effect. */
 	begin(): void {
 		if (this.#members !== null) return;
 		const { servers, acquire, startTimeout, clock } = this.#settings;
@@ -117,7 +117,7 @@ export class ServerSet {
 		this.#claim();
 	}
 
-	/** Remote servers first: they wait for none of the programs. */
+	/** Remote servers first, because they do not wait for programs. */
 	async #connectAll(members: readonly Member[]): Promise<void> {
 		const pace = createPace();
 		const connecting: Promise<unknown>[] = [];
@@ -135,7 +135,7 @@ export class ServerSet {
 		await Promise.all(connecting);
 	}
 
-	/** Reconnects disconnected servers in the background, where a retry is due. */
+	/** Reconnects disconnected servers in the background, if a retry is due. */
 	retry(): void {
 		for (const { connection } of this.#members ?? []) connection.retry();
 	}
@@ -145,12 +145,12 @@ export class ServerSet {
 		return !this.#isLoaded;
 	}
 
-	/** Resolves when no turn has to wait any more, or the signal aborts. */
+	/** Resolves when turns need not wait any more, or the signal aborts. */
 	async loaded(signal: AbortSignal): Promise<void> {
 		if (!this.#isLoaded) await unlessAborted(this.#loaded.promise, signal);
 	}
 
-	/** The tools available now, by server in the order of the settings. */
+	/** The available tools, by server in settings order. */
 	tools(): readonly Tool[] {
 		return this.#offered().map(({ tool }) => tool);
 	}
@@ -171,7 +171,7 @@ export class ServerSet {
 		};
 	}
 
-	/** Which of the first programs were started before others looked is a matter of time alone: all of them count as started. */
+	/** How many of the first programs have already started is only a matter of timing, so all count as started. */
 	#stateOf(member: Member | undefined): ServerState {
 		if (member === undefined) return "pending";
 		const { state } = member.connection;
@@ -197,7 +197,7 @@ export class ServerSet {
 		this.#loaded.resolve();
 	}
 
-	/** Clients add and remove tools at any time. */
+	/** Recomputed, because clients add and remove tools at any time. */
 	#offered(): readonly Claim[] {
 		return this.#claims.filter(({ member, listed }) => {
 			const isTaken = this.#settings.isTaken(listed.name);
@@ -207,8 +207,8 @@ export class ServerSet {
 	}
 
 	/**
-	 * Assigns the names to the servers, in the order of the settings. Once turns may have used them, a name stays with
-	 * its server: an approval for it must not apply to another server that connects later.
+	 * Assigns tool names to servers in settings order. Once turns may have used a name, it stays with its server, because an
+	 * approval must not apply to another server that connects later.
 	 */
 	#claim(): void {
 		const owners = this.#isLoaded ? this.#owners : new Map<string, Member>();

@@ -1,4 +1,4 @@
-// Adapts a server's tool to the contract of tools (agent-kernel §3.3).
+// Adapts a server's tool to the tool contract (agent-kernel §3.3).
 
 import { type ToolReturn, toolError } from "../../api/values/content.ts";
 import { isRecord } from "../../base/json.ts";
@@ -13,9 +13,9 @@ import type { ListedTool } from "./tool-list.ts";
 
 export interface ServerToolSettings {
 	readonly connection: Pick<ServerConnection, "name" | "call">;
-	/** Milliseconds that a call may take. */
+	/** Maximum milliseconds per call. */
 	readonly callTimeout: number;
-	/** The person to ask when the server requests something during a call. */
+	/** Asks the user when the server requests input during a call. */
 	readonly questions: QuestionOperations;
 	readonly log: Log;
 }
@@ -25,7 +25,7 @@ export function createServerTool(
 	{ connection, callTimeout, questions, log }: ServerToolSettings,
 ): Tool {
 	const { name, description, parameters } = listed;
-	// Compiled lazily: of a hundred tools few are called.
+	// Compiled lazily: few of a hundred tools are called.
 	let compiled: Promise<CompiledSchema> | null = null;
 	const check = async (value: unknown): Promise<string | null> => {
 		compiled ??= compileJsonSchema(parameters);
@@ -59,7 +59,7 @@ export function createServerTool(
 						description: `Call MCP tool \`${name}\`.`,
 						display: [],
 					},
-					// A server's own claims about its tools are not reliable.
+					// A server's own claims about its tools are unreliable.
 					hasEffect: true,
 					target: null,
 					async execute(signal, report) {

@@ -1,11 +1,10 @@
-// Parses a server's list of tools one by one: an invalid tool is left out, the others stay.
+// Parses a server's tool list tool by tool, so that an invalid tool does not affect the others.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import { beginning } from "../../base/text/well-formed.ts";
 import type { McpToolFilter } from "../../settings/config/mcp-servers.ts";
 import type { JsonSchema } from "../tools/tool.ts";
 
-/** A tool as its server declares it. */
 export interface ListedTool {
 	readonly name: string;
 	/** May be empty. */
@@ -20,7 +19,7 @@ const toolSchema = v.object({
 	title: v.nullish(v.string()),
 	description: v.nullish(v.string("its description is no text")),
 	inputSchema: v.optional(v.custom<JsonSchema>(isRecord, "its parameters are no JSON Schema"), {}),
-	/** The place of the tags in a widespread server library. */
+	/** Where a widespread server library puts the tags. */
 	_meta: v.fallback(
 		v.optional(v.object({ fastmcp: v.optional(tagsSchema), _fastmcp: v.optional(tagsSchema) }), {}),
 		{},
@@ -32,7 +31,7 @@ export type ReadTool =
 	/** `reason` is a clause. */
 	| { readonly ok: false; readonly name: string; readonly reason: string };
 
-/** The names that the protocol allows, and the slash that older servers use. */
+/** The names that the protocol allows, plus the slash that older servers use. */
 const usableName = /^[\w./-]{1,128}$/;
 
 export function readTool(value: unknown): ReadTool {
@@ -40,7 +39,7 @@ export function readTool(value: unknown): ReadTool {
 	if (!parsed.success) return { ok: false, name: nameOf(value), reason: parsed.issues[0].message };
 	const { name, title, description, inputSchema, _meta } = parsed.output;
 	if (!usableName.test(name)) return { ok: false, name: nameOf(value), reason: "models cannot call it by its name" };
-	// Providers refuse a whole request because of one function whose arguments are not an object.
+	// Providers reject a whole request if one function's arguments are not an object.
 	const parameters: JsonSchema = { type: "object", ...inputSchema };
 	if (parameters["type"] !== "object") return { ok: false, name, reason: 'the type of its parameters is not "object"' };
 	const tags = _meta.fastmcp?.tags ?? _meta._fastmcp?.tags ?? [];

@@ -1,28 +1,28 @@
-// Parses what a server sends into messages of the protocol. The library processes each message recursively and at once,
-// so messages that are too large or too deep for it are rejected here.
+// Parses server output into protocol messages. The library processes each message recursively and synchronously, so messages that
+// are too large or too deep are rejected here.
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { isNestedWithin, isRecord } from "../../../base/json.ts";
 import type { OpenRequests } from "./open-requests.ts";
 import { depthLimit, failUnreadable, parseLenient, repairMessage } from "./repaired-message.ts";
 
-/** Maximal characters of a request or a notification: both are short, and a person has to answer a form. */
+/** Maximum characters of a request or notification: both are short, and a user has to answer a form. */
 const requestLimit = 64 * 1024;
 
-/** Maximal messages of one line. */
+/** Maximum messages per line. */
 const batchLimit = 1000;
 
 export interface Incoming {
 	/** For the library. */
 	readonly messages: readonly JSONRPCMessage[];
-	/** Refusals of the server's requests, to send to it. */
+	/** Refusals to send in reply to the server's requests. */
 	readonly replies: readonly JSONRPCMessage[];
 }
 
 const nothing: Incoming = { messages: [], replies: [] };
 
-/** The messages of a line, several in old versions of the protocol; null when it has none. */
+/** The messages of a line, several in old protocol versions; null if none. */
 export function readIncoming(text: string, open: OpenRequests): Incoming | null {
-	// Trying to parse a long text that is not JSON takes long.
+	// Checks the first character, because parsing a long non-JSON text is slow.
 	const [first] = /[^\s\ufeff]/.exec(text) ?? [];
 	if (first === undefined) return nothing;
 	if (first !== "{" && first !== "[") return readBehindText(text, open);
@@ -38,7 +38,7 @@ export function readIncoming(text: string, open: OpenRequests): Incoming | null 
 	return messages.length === 0 ? null : admit(messages, text, open);
 }
 
-/** An answer on the line of a text without line end, or in several lines. */
+/** An answer that follows text on the same line, or spans lines. */
 function readBehindText(text: string, open: OpenRequests): Incoming | null {
 	const start = text.search(/\{\s*"(?:jsonrpc|id|result|error)"\s*:/);
 	const answer = start < 0 ? null : repairMessage(parseLenient(text.slice(start)), open);
@@ -58,11 +58,11 @@ function admit(messages: readonly JSONRPCMessage[], text: string, open: OpenRequ
 	};
 }
 
-/** Rejects such calls of a transport of the library, which has parsed them. To be called on a transport that is in use. */
+/** Rejects oversized messages that a library transport has already parsed. Call on a transport in use. */
 export function boundMessages(transport: Transport): void {
 	const receive = transport.onmessage;
 	transport.onmessage = (message, extra) => {
-		// Only the length of a request counts; most messages are results.
+		// The length limit applies to requests; most messages are results.
 		const length = "method" in message && isNestedWithin(message, depthLimit) ? JSON.stringify(message).length : 0;
 		const { messages, replies } = check(message, length);
 		for (const admitted of messages) receive?.(admitted, extra);

@@ -1,18 +1,14 @@
-// Bounds the notifications that a server sends while it works: the library validates and handles each by itself, so that a
-// flood of them delays every answer.
+// Limits server notifications: the library validates and handles each one separately, so a flood delays every answer.
 import type { Transport } from "@modelcontextprotocol/client";
 import type { Clock } from "../../../base/clock.ts";
 
-/** Those that are passed on in a period, and its milliseconds. They say how work is getting on: later ones replace earlier ones. */
+/** Maximum notifications per period, and the period in milliseconds. Later progress supersedes earlier. */
 const limit = 200;
 const period = 100;
 
 const bounded: ReadonlySet<string> = new Set(["notifications/progress", "notifications/message"]);
 
-/**
- * Ignores notifications of progress and log messages beyond that, and calls `ignoring` for the first. To be called on a
- * transport that is in use.
- */
+/** Drops progress and log notifications over the limit, and calls `ignoring` for the first one. Call on a transport in use. */
 export function boundNotifications(transport: Transport, clock: Pick<Clock, "monotonic">, ignoring: () => void): void {
 	const receive = transport.onmessage;
 	let begun = clock.monotonic();

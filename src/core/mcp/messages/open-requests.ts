@@ -1,4 +1,4 @@
-// The requests to a server that await their answers, to tell which of them a message of wrong form must have answered.
+// Tracks requests that await answers, to find the request that a malformed message answers.
 import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/client";
 
 export class OpenRequests {
@@ -7,17 +7,17 @@ export class OpenRequests {
 	readonly #whole: OpenRequests | null;
 	#lastAnswer = "";
 
-	/** `whole` is what these requests are a part of. */
+	/** `whole` is the set that these requests are part of. */
 	constructor(whole: OpenRequests | null = null) {
 		this.#whole = whole;
 	}
 
-	/** Whether they are the requests of one exchange over HTTP: whatever it returns is for them. */
+	/** Whether these are the requests of one HTTP exchange, which receive everything it returns. */
 	get isExchange(): boolean {
 		return this.#whole !== null;
 	}
 
-	/** Notes a message to the server. */
+	/** Records a message to the server. */
 	sent(message: JSONRPCMessage): void {
 		if (!("method" in message)) return;
 		if ("id" in message) this.#methods.set(message.id, message.method);
@@ -27,7 +27,7 @@ export class OpenRequests {
 		}
 	}
 
-	/** Notes the answer to a request, and its text. */
+	/** Records the answer to a request, with its text. */
 	answered(id: RequestId, text: string): void {
 		this.#methods.delete(id);
 		this.#lastAnswer = text;
@@ -48,15 +48,15 @@ export class OpenRequests {
 		return known === null ? null : (this.#methods.get(known) ?? null);
 	}
 
-	/** The only open request; null when there are none or several. */
+	/** The only open request; null for none or several. */
 	sole(): RequestId | null {
 		const [first, second] = this.#methods.keys();
 		return first === undefined || second !== undefined ? null : first;
 	}
 
 	/**
-	 * The request that an answer with this id must be for: the only open one, unless it names another. Null for the late
-	 * answer to a request that was given up, and when it is not clear.
+	 * The request that an answer with this id belongs to: the only open one, unless the id names another. Null for a late answer
+	 * to an abandoned request, and if ambiguous.
 	 */
 	answeredBy(id: unknown): RequestId | null {
 		const known = toId(id);
@@ -64,7 +64,7 @@ export class OpenRequests {
 		return known !== null && this.#givenUp.delete(known) ? null : this.sole();
 	}
 
-	/** The request with this id alone, as one exchange over HTTP answers it. */
+	/** The set with only this request, as one HTTP exchange answers it. */
 	only(id: RequestId): OpenRequests {
 		const part = new OpenRequests(this);
 		const method = this.#methods.get(id);
@@ -73,7 +73,7 @@ export class OpenRequests {
 	}
 }
 
-/** Some servers return the library's numbers as text. */
+/** Some servers return numeric ids as text. */
 function toId(id: unknown): RequestId | null {
 	if (typeof id === "number") return id;
 	if (typeof id !== "string") return null;

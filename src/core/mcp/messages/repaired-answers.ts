@@ -1,19 +1,18 @@
-// What a server returns over HTTP, with messages of slightly wrong form repaired before the library parses them, and with
-// the status of a lost session where the server reports that in another way.
+// HTTP responses of a server. Repairs slightly malformed messages before the library parses them, and normalizes the ways in
+// which servers report a lost session.
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { isNestedWithin } from "../../../base/json.ts";
 import type { OpenRequests } from "./open-requests.ts";
 import { depthLimit, failUnreadable, failureOf, parseLenient, repairMessage } from "./repaired-message.ts";
 
-/** The beginning of the error of a request that a server refused because it does not know the session. */
+/** Start of the error message for an unknown session. */
 const lostSession = "the server no longer knows the session";
 
-/** Whether this is the error of such a request. */
 export function isLostSession(message: string): boolean {
 	return message.startsWith(lostSession);
 }
 
-/** The answer to requests with the header of a session, or to others. */
+/** Whether the requests had a session header. */
 export interface AnswerContext {
 	readonly open: OpenRequests;
 	readonly hasSession: boolean;
@@ -21,7 +20,7 @@ export interface AnswerContext {
 
 export function repairResponse(response: Response, context: AnswerContext): Response {
 	const { status, statusText, headers, body } = response;
-	// With a challenge, a person has to sign in.
+	// With a challenge, the user has to sign in.
 	const isLost = status === 410 || (status === 401 && !headers.has("www-authenticate"));
 	if (context.hasSession && isLost) return new Response(body, { status: 404, statusText, headers });
 	const type = headers.get("content-type") ?? "";
@@ -54,10 +53,10 @@ function repairJson(context: AnswerContext): Repair {
 function repairEvents(context: AnswerContext): Repair {
 	const decoder = new TextDecoder();
 	const encoder = new TextEncoder();
-	/** Of the event that has begun. */
+	/** Data lines of the current event. */
 	let data: string[] = [];
 	let others: string[] = [];
-	/** Of the line that has begun. */
+	/** Pieces of the current line. */
 	let pieces: string[] = [];
 	let isAfterReturn = false;
 	const endEvent = (): string => {
@@ -104,7 +103,7 @@ function splitField(line: string): [string, string] {
 		: [line.slice(0, colon), line.slice(line.startsWith(" ", colon + 1) ? colon + 2 : colon + 1)];
 }
 
-/** The text itself where it needs no repair. */
+/** Returns the same text if no repair is needed. */
 function repairText(text: string, context: AnswerContext): string {
 	const { open } = context;
 	const value = parseLenient(text);
@@ -119,7 +118,7 @@ function repairText(text: string, context: AnswerContext): string {
 	return repaired.length === 0 ? text : `[${repaired.join(",")}]`;
 }
 
-/** Null when it is no message. */
+/** Null if it is not a message. */
 function repairValue(value: unknown, text: string, context: AnswerContext): string | null {
 	const message = repairMessage(value, context.open);
 	if (message === null || ("method" in message && !isNestedWithin(value, depthLimit))) return null;

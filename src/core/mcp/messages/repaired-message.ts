@@ -1,5 +1,5 @@
-// The one place where a message of slightly wrong form becomes a valid one, or an error for the request it answers. The
-// library drops what it cannot parse and waits for its timeout. Both transports pass what they receive through here.
+// The only place that repairs slightly malformed messages, or turns them into an error for the request they answer. The library
+// drops unparsable messages and waits for its timeout. Both transports use this module.
 import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/client";
 import { isNestedWithin, isRecord } from "../../../base/json.ts";
 import { cut } from "../../../base/text/sentence.ts";
@@ -8,9 +8,9 @@ import type { OpenRequests } from "./open-requests.ts";
 type Members = Readonly<Record<string, unknown>>;
 
 const internalError = -32603;
-/** Maximal nesting of a message: the library processes it recursively. */
+/** Maximum message nesting: the library processes messages recursively. */
 export const depthLimit = 200;
-/** Characters of a server's error that is not an object. */
+/** Maximum characters of a server error that is not an object. */
 const errorLength = 500;
 
 export const unreadableAnswer = "its answer is not valid JSON on one line";
@@ -19,7 +19,7 @@ export function failureOf(id: RequestId, message: string): JSONRPCMessage {
 	return { jsonrpc: "2.0", id, error: { code: internalError, message } };
 }
 
-/** JSON with the `NaN` and `Infinity` that Python writes, which become null. Undefined when it is not JSON. */
+/** Parses JSON with Python's `NaN` and `Infinity`, which become null. Undefined if not JSON. */
 export function parseLenient(text: string): unknown {
 	const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 	try {
@@ -34,17 +34,17 @@ export function parseLenient(text: string): unknown {
 	}
 }
 
-// A string without its end reaches to the end of the text, so that this takes linear time.
+// An unterminated string extends to the end of the text, so that matching takes linear time.
 const stringOrConstant = /"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|\\?$)|-?\b(?:NaN|Infinity)\b/g;
 
-/** Null when the value is not meant as a message. The id of an answer is that of an open request. */
+/** Null if the value is not meant as a message. An answer gets the id of an open request. */
 export function repairMessage(value: unknown, open: OpenRequests): JSONRPCMessage | null {
 	if (!isRecord(value)) return null;
 	if (typeof value["method"] === "string") return "jsonrpc" in value ? repairCall(value["method"], value) : null;
 	const isAnswer = "result" in value || "error" in value;
 	const isMessage = "jsonrpc" in value;
 	const isKnown = open.has(value["id"]);
-	// A program may print other JSON, for example its log.
+	// A program may print other JSON, such as its log.
 	if (isMessage ? !(isAnswer || isKnown) : !(isAnswer && (isKnown || open.isExchange))) return null;
 	const id = open.answeredBy(value["id"]);
 	if (id === null) return null;
@@ -52,7 +52,7 @@ export function repairMessage(value: unknown, open: OpenRequests): JSONRPCMessag
 	return repairAnswer(id, value, open);
 }
 
-/** The error for the request whose answer the text must have been; null when it need not have been one. */
+/** The error for the request that the text must have answered; null if it may be something else. */
 export function failUnreadable(text: string, open: OpenRequests): JSONRPCMessage | null {
 	// Servers also print the requests they receive.
 	if (/["']method["']\s*:/.test(text)) return null;
@@ -101,7 +101,7 @@ function withoutBadMeta(value: Members): Record<string, unknown> {
 	return isRecord(_meta) ? { ...value } : rest;
 }
 
-/** A result as the library's schemas require it: optional members are absent, not null. */
+/** Adapts a result to the library's schemas: optional members are absent, not null. */
 function repairResult(result: Members, method: string | null): Record<string, unknown> {
 	const given = withoutNulls(result);
 	switch (method) {
@@ -145,7 +145,7 @@ function repairTools(tools: unknown): Record<string, unknown> {
 	return Array.isArray(tools) ? { tools: tools.map(withoutNullsIn) } : {};
 }
 
-/** Other versions of the protocol have other results, without content. */
+/** Results of other protocol versions have no content. */
 function repairContent(content: unknown): Record<string, unknown> {
 	if (content === undefined) return {};
 	if (typeof content === "string") return { content: [{ type: "text", text: content }] };

@@ -1,28 +1,25 @@
-// Bounds the requests of a server that are being answered: over HTTP every answer takes a connection of its own.
+// Limits concurrent requests from a server: over HTTP every answer takes a separate connection.
 import type { Transport } from "@modelcontextprotocol/client";
 
-/** Maximal requests of a server under way. Servers ask one thing at a time. */
+/** Maximum concurrent requests of a server. Servers normally ask one thing at a time. */
 const requestLimit = 200;
 
-/**
- * Calls `exceeded`, once, when the server sends more requests than that without waiting for answers; further requests
- * are ignored then. To be called on a transport that is in use.
- */
+/** Calls `exceeded` once when the server exceeds the limit, and ignores further requests. Call on a transport in use. */
 export function boundRequests(transport: Transport, exceeded: () => void): void {
 	const receive = transport.onmessage;
 	const send = transport.send.bind(transport);
-	/** The ids of the requests that are being answered. */
+	/** Ids of the requests in progress. */
 	const running = new Set<unknown>();
 	let isExceeded = false;
 	transport.onmessage = (message, extra) => {
 		if ("method" in message && "id" in message) {
-			// The answers to two requests with one id could not be distinguished.
+			// The answers to two requests with the same id could not be told apart.
 			if (isExceeded || running.has(message.id)) return;
 			running.add(message.id);
 			isExceeded = running.size > requestLimit;
 			if (isExceeded) return exceeded();
 		}
-		// A request that the server gives up is not answered.
+		// A request canceled by the server is not answered.
 		if ("method" in message && message.method === "notifications/cancelled")
 			running.delete(message.params?.["requestId"]);
 		receive?.(message, extra);
@@ -36,5 +33,5 @@ export function boundRequests(transport: Transport, exceeded: () => void): void 
 	};
 }
 
-/** Why such a connection ended, as a clause. */
+/** Why the connection ended, as a clause. */
 export const excessReason = `it sent more than ${requestLimit} requests without waiting for answers`;
