@@ -1,4 +1,4 @@
-// Runs a hook that is a shell command: its input as JSON on stdin, its decision from exit code and output.
+// Runs a shell command hook: JSON input on stdin, decision from exit code and output.
 import { isRecord } from "../../base/json.ts";
 import type { Processes, RunOutcome } from "../../ports/processes/port.ts";
 import { allowed, blocked, type CommandHook, type HookDecision } from "./hook.ts";
@@ -9,14 +9,14 @@ export interface CommandHookSettings {
 	readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Bytes of output to read. */
+/** Maximum output bytes to read. */
 const outputLimit = 1_048_576;
 const blockingExitCode = 2;
 
 /**
- * Runs the command with `input` on stdin (agent-kernel §10.2). Exit code 2 blocks with stderr as the reason; exit code
- * 0 blocks when stdout is JSON that denies permission, and otherwise allows, unless more was written than is read, and such
- * JSON may be missing. Everything else allows, or blocks when the hook fails closed.
+ * Runs the command with `input` on stdin (agent-kernel §10.2). Exit code 2 blocks with stderr as the reason. Exit code 0 allows,
+ * unless stdout is JSON that denies permission or may contain truncated JSON of that kind. Other outcomes allow, or block if the
+ * hook fails closed.
  */
 export async function runCommandHook(
 	hook: CommandHook,
@@ -66,12 +66,12 @@ function whenFailed(hook: CommandHook, what: string): HookDecision {
 	return hook.failClosed ? blocked(`The hook \`${hook.command}\` ${what}, and it is set to block then.`) : allowed;
 }
 
-/** Whether stdout may have a decision that was cut off. */
+/** Whether a decision on stdout may have been truncated. */
 function mayLackDecision({ truncated, output }: RunOutcome): boolean {
 	return truncated && /^\s*(?:\{|$)/.test(output);
 }
 
-/** The block that JSON on stdout requests; null for any other output. */
+/** The block requested by JSON on stdout; null for other output. */
 function deniedPermission(output: string): HookDecision | null {
 	try {
 		const value: unknown = JSON.parse(output);

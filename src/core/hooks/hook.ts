@@ -1,29 +1,29 @@
-// The types of hooks and of their decisions.
+// The types of hooks and their decisions.
 
 import type { HookEvent } from "../../api/values/hooks/hook-event.ts";
 import { beginning } from "../../base/text/well-formed.ts";
 
-/** A point at which hooks may run. `target` is the text that matchers are searched in. */
+/** A point at which hooks run. `target` is the text that matchers search. */
 export interface HookPoint {
 	readonly event: HookEvent;
 	readonly target: string;
-	/** JSON; the hook's input in addition to event, session and work dir. */
+	/** JSON; the hook's input besides event, session and work directory. */
 	readonly input: Readonly<Record<string, unknown>>;
 }
 
 export interface HookDecision {
 	readonly action: "allow" | "block";
-	/** Empty when allowed. */
+	/** Empty if allowed. */
 	readonly reason: string;
 }
 
 export const allowed: HookDecision = { action: "allow", reason: "" };
 
-/** Characters of a reason: as many as of a tool's output, because the model reads it in place of that. */
+/** Maximum characters of a reason, the same as for tool output, because the model reads it in its place. */
 const longestReason = 50_000;
 const cutMark = "\n[... the rest of the reason is left out ...]";
 
-/** A longer reason is cut, with a note. */
+/** Truncates a long reason, with a note. */
 export function blocked(reason: string): HookDecision {
 	if (reason.length <= longestReason) return { action: "block", reason };
 	return { action: "block", reason: beginning(reason, longestReason - cutMark.length) + cutMark };
@@ -31,24 +31,21 @@ export function blocked(reason: string): HookDecision {
 
 interface HookBase {
 	readonly event: HookEvent;
-	/**
-	 * A regular expression in Python's syntax, searched in the target; empty matches all, an unusable one never
-	 * matches.
-	 */
+	/** A regular expression in Python syntax, searched in the target. Empty matches all; an invalid one never matches. */
 	readonly matcher: string;
 	/** Seconds. */
 	readonly timeout: number;
 }
 
-/** A hook from the settings: a shell command. */
+/** A shell command hook from the settings. */
 export interface CommandHook extends HookBase {
 	readonly kind: "command";
 	readonly command: string;
-	/** Whether a hook that crashes, times out or has an unusable matcher blocks instead of allowing. */
+	/** Whether a crash, timeout or invalid matcher blocks instead of allowing. */
 	readonly failClosed: boolean;
 }
 
-/** A hook that a client decides. */
+/** A hook decided by a client. */
 export interface ClientHook extends HookBase {
 	readonly kind: "client";
 	/** The client, once it is attached. */

@@ -1,40 +1,39 @@
-// Compiles and caches matchers: regular expressions in Python's syntax, searched in the target of a hook point.
+// Compiles and caches matchers: regular expressions in Python syntax, searched in a hook point's target.
 import { createTextSearch } from "../../base/text/text-search.ts";
 import type { CompiledPattern } from "../patterns/pattern.ts";
 
-/** Whether a matcher matches; or a clause on why it is unusable. */
+/** Whether a matcher matches, or why it is invalid, as a clause. */
 export type MatchResult =
 	| { readonly ok: true; readonly isFound: boolean }
 	| { readonly ok: false; readonly reason: string };
 
-/** Nanoseconds that a search may take. */
+/** Maximum nanoseconds per search. */
 const longestSearch = 200_000_000;
-/** Length of a target times the number of plain words, above which they are not searched. */
+/** Maximum target length times word count for a plain search. */
 const longestPlainSearch = 20_000_000;
-/** The most compiled matchers to cache. */
+/** Maximum compiled matchers in the cache. */
 const maximumRetained = 1000;
-/** `Shell`, `^Shell$`, `ReadFile|^Grep`: can be searched without the engine. */
+/** `Shell`, `^Shell$`, `ReadFile|^Grep`: searchable without the engine. */
 const plainMatcher = /^\^?\w+\$?(?:\|\^?\w+\$?)*$/;
 
-/** Whether a matcher is known to be usable without compiling it. */
+/** Whether a matcher is valid without compiling it. */
 export function isPlainMatcher(matcher: string): boolean {
 	return matcher === "" || (matcher.length < 1000 && plainMatcher.test(matcher));
 }
 
 let patterns: Promise<typeof import("../patterns/pattern.ts")> | null = null;
 
-/** Compiles a matcher; the engine is loaded for the first one that needs it. */
+/** Compiles a matcher; loads the engine on first need. */
 export async function compileMatcher(matcher: string): Promise<CompiledPattern> {
 	patterns ??= import("../patterns/pattern.ts");
 	const { loadPatternCompiler } = await patterns;
 	return (await loadPatternCompiler())(matcher, "python");
 }
 
-/** Matchers in use, each compiled once. */
 export class Matchers {
 	readonly #compiled = new Map<string, Promise<CompiledPattern>>();
 
-	/** If the search takes too long, in a target of megabytes, the matcher counts as matching. */
+	/** If searching a huge target would take too long, the matcher counts as matching. */
 	async find(matcher: string, target: string): Promise<MatchResult> {
 		if (matcher === "") return { ok: true, isFound: true };
 		if (isPlainMatcher(matcher)) {
@@ -59,7 +58,7 @@ export class Matchers {
 }
 
 function findPlain(words: readonly string[], target: string): boolean {
-	// `$` also matches before a final line end.
+	// `$` also matches before a final newline.
 	const whole = target.endsWith("\n") ? target.slice(0, -1) : target;
 	return words.some((alternative) => {
 		const isStart = alternative.startsWith("^");

@@ -1,12 +1,12 @@
-// Hooks run in the work directory, and their programs come from where the settings are.
+// Hooks run in the work directory, but their relative program paths refer to the settings directory.
 import path from "node:path";
 import { shellWord } from "../../base/text/quoting.ts";
 
-/** Assignments before the program, and a path that is relative and needs no quotes. */
+/** Leading assignments, then a relative path that needs no quotes. */
 const relativeProgram =
 	/^(?<before>\s*(?:\w+=[\w./:@%+,-]*\s+)*)(?<program>(?![/~-])[\w.@%+,-]*\/[\w./@%+,-]+)(?=$|[\s;&|<>)])/;
 
-/** The command with its program, if that is a relative path, resolved against the directory of the settings file. */
+/** The command with a relative program path resolved against the settings file's directory. */
 export function withPlacedProgram(command: string, settingsDir: string): string {
 	const { before = "", program } = relativeProgram.exec(command)?.groups ?? {};
 	if (program === undefined) return command;

@@ -1,24 +1,23 @@
-// Selects the hooks that run at a point, and combines their decisions.
+// Selects the hooks to run at a point and combines their decisions.
 import { createPace } from "../../base/pace.ts";
 import { allowed, type Hook, type HookDecision, type HookPoint } from "./hook.ts";
 import type { Matchers } from "./matchers.ts";
 
-/** A hook to run. */
 export interface SelectedHook {
 	readonly hook: Hook;
-	/** Why its matcher is unusable, as a clause: then it cannot be run, but must not be skipped either. */
+	/** Why its matcher is invalid, as a clause: it cannot run, but must not be skipped either. */
 	readonly refusal: string | null;
 }
 
 export interface Selection {
 	readonly selected: readonly SelectedHook[];
-	/** Hooks that are left out because of unusable matchers, with the reason. */
+	/** Hooks skipped because of invalid matchers, with the reason. */
 	readonly unusable: readonly { readonly hook: Hook; readonly reason: string }[];
 }
 
 /**
- * The hooks of a point in their order; identical commands run once, as one that blocks on failure if one of them does. A
- * hook with an unusable matcher matches nothing, but a command that blocks on failure is selected for every target.
+ * Selects the hooks of a point in order. Identical commands run once, and fail closed if one of them does. A hook with an invalid
+ * matcher is skipped, unless it fails closed: then it is selected for every target.
  */
 export async function selectHooks(
 	hooks: readonly Hook[],
@@ -49,7 +48,7 @@ export async function selectHooks(
 	return { selected, unusable };
 }
 
-/** The first blocking decision, in the order of the hooks, or allow. */
+/** The first blocking decision in hook order, else allow. */
 export function combineDecisions(decisions: readonly HookDecision[]): HookDecision {
 	return decisions.find(({ action }) => action === "block") ?? allowed;
 }

@@ -1,5 +1,5 @@
-// Runs a hook that a session was created with: its input as JSON on stdin or in a request, its verdict from the JSON that
-// it answers. Unlike a hook of the settings it has to answer: what is no answer is a failure.
+// Runs a session hook: JSON input on stdin or in a request, verdict from its JSON answer. Unlike a settings hook it must answer;
+// anything else is a failure.
 import * as v from "valibot";
 import { hookDenialSchema, type SessionHook, type SessionHookVerdict } from "../../api/values/hooks/session-hook.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -17,12 +17,12 @@ export interface SessionHookPlace {
 	readonly clock: Clock;
 }
 
-/** Bytes of an answer. */
+/** Maximum answer size in bytes. */
 const answerLimit = 131_072;
-/** Characters of what a hook wrote that its failure shows. */
+/** Maximum characters of hook output shown in its failure. */
 const shownText = 1000;
 
-/** What a hook answers: a decision, or nothing to say. */
+/** The answer: a decision, or none. */
 const answerSchema = v.strictObject({
 	decision: v.exactOptional(
 		v.nullable(
@@ -40,7 +40,7 @@ const failed = (message: string): SessionHookVerdict => ({
 	fault: { reason_code: "execution_failed", message },
 });
 
-/** Never rejects. An abort ends it without a verdict: completed. */
+/** Never rejects. An abort ends it without a verdict, as completed. */
 export function runSessionHook(
 	hook: SessionHook,
 	input: Readonly<Record<string, unknown>>,
@@ -106,7 +106,7 @@ async function runRequest(
 			method,
 			headers: { "content-type": "application/json", ...headers },
 			body: input,
-			// Following would leave out the input, or give it and the headers to an address chosen by the answer.
+			// Following would drop the input, or send it and the headers to an address chosen by the answer.
 			redirect: "manual",
 			signal: AbortSignal.any([signal, late.signal]),
 		});
@@ -122,7 +122,7 @@ async function runRequest(
 	}
 }
 
-/** The body as text; null when it is longer than an answer may be. */
+/** The body as text; null if too long. */
 async function readStart({ body }: Response): Promise<string | null> {
 	if (body === null) return "";
 	const pieces: Uint8Array[] = [];
