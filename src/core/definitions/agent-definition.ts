@@ -1,5 +1,4 @@
-// Builds an agent (tools, prompt, subagents) from an agent file. agent-file.ts reads the file itself; the agent without
-// a file is the default one.
+// Builds an agent (tools, prompt, subagents) from an agent file, or the default agent. agent-file.ts parses the file.
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { type AgentDeclarations, type DeclaredSubagent, type NamedFile, readAgentFile } from "./agent-file.ts";
@@ -12,19 +11,18 @@ import { TemplateError } from "./templates/template-nodes.ts";
 
 export interface AgentDefinition {
 	readonly name: string;
-	/** Spec paths of its tools, in the order in which a model is shown them. */
+	/** The tools' spec paths, in the order shown to the model. */
 	readonly toolPaths: readonly string[];
-	/** Null for our own prompt. */
+	/** Null for the default prompt. */
 	readonly prompt: RenderPrompt | null;
-	/** Text added to the prompt; empty for none. */
+	/** Text appended to the prompt; may be empty. */
 	readonly role: string;
-	/** Its subagents. */
 	readonly types: readonly AgentType[];
 }
 
-/** The tools that a file may name by their spec paths. */
+/** The tools that a file may name, by spec path. */
 export interface KnownTools {
-	/** The tools of the default agent. */
+	/** The default agent's tools. */
 	readonly defaults: readonly string[];
 	/** `absent` tools have known names but are not part of this program. */
 	availability(toolPath: string): "there" | "absent" | "unknown";
@@ -35,14 +33,14 @@ export interface KnownTools {
 export interface AgentFileSettings {
 	readonly files: Files;
 	readonly tools: KnownTools;
-	/** The prompts are rendered with these once, so that errors in them show at the start. */
+	/** Used to render the prompts once, so that their errors show at startup. */
 	readonly variables: PromptVariables;
 	readonly log: Log;
-	/** Called with a sentence for each thing that has no effect, although somebody may count on it. */
+	/** Called with a sentence for each declaration without effect. */
 	readonly warn: (sentence: string) => void;
 }
 
-/** Reads an agent file (absolute path) with all files it names. Throws AgentFileError with all problems. */
+/** Reads an agent file (absolute path) and all files it names. Throws AgentFileError with all problems. */
 export async function loadAgentDefinition(file: string, settings: AgentFileSettings): Promise<AgentDefinition> {
 	const problems: AgentFileProblem[] = [];
 	const declared = await readAgentFile(file, settings.files, problems);
@@ -72,7 +70,7 @@ async function resolveAgent(
 	return { name, toolPaths, prompt: template, role: prompt === "default" ? toRole(declared) : "" };
 }
 
-/** Null when the file names no tools at all. */
+/** Null if the file names no tools. */
 function resolveTools(
 	file: string,
 	{ tools, allowedTools, excludedTools }: AgentDeclarations,
@@ -96,7 +94,7 @@ function resolveTools(
 	return wanted.filter((toolPath) => known.availability(toolPath) === "there");
 }
 
-/** Not an error, as such files work with other programs. */
+/** Only a warning, because such files work with other programs. */
 function excludesNothing(toolPath: string, defaults: readonly string[]): string {
 	const nameOf = (each: string) => each.slice(each.lastIndexOf(":") + 1).toLowerCase();
 	const meant = defaults.find((each) => nameOf(each) === nameOf(toolPath));
@@ -124,7 +122,7 @@ async function loadPrompt(
 	}
 }
 
-/** Our own prompt takes only this argument, which is appended to it. */
+/** The default prompt takes only this argument, which is appended. */
 function toRole({ promptArguments: { ROLE_ADDITIONAL: role = "" } }: AgentDeclarations): string {
 	return isTruthy(role) && typeof role !== "object" ? String(role).trim() : "";
 }
@@ -143,7 +141,7 @@ async function loadTypes(
 	return types;
 }
 
-/** The subagents that a subagent's file declares are ignored: it could not call them. */
+/** Ignores the subagents declared by a subagent's file, because it could not call them. */
 async function loadType(
 	name: string,
 	{ file, description }: DeclaredSubagent,
@@ -172,7 +170,10 @@ async function loadType(
 	};
 }
 
-/** The prompt of an agent file. Its arguments are further variables; they override those of the program. The result throws TemplateError. */
+/**
+ * An agent file's prompt. Its arguments are extra variables that override the program's. The returned function throws
+ * TemplateError.
+ */
 function createPrompt(template: PromptTemplate, given: Readonly<Record<string, TemplateValue>>): RenderPrompt {
 	return (variables) => renderTemplate(template, new Map([...standardValues(variables), ...Object.entries(given)]));
 }

@@ -1,15 +1,15 @@
-// The error for an invalid agent file or a file that it names, as data and as a text for people.
+// The error for an invalid agent file, or a file that it names, as data and as text.
 
 export interface AgentFileProblem {
-	/** Absolute path of the file at fault. */
+	/** Absolute path of the faulty file. */
 	readonly file: string;
-	/** Key path like `agent.name`, a place like `line 3`, or empty for the whole file. */
+	/** A key path like `agent.name`, a place like `line 3`, or empty for the whole file. */
 	readonly key: string;
-	/** A clause without full stop. */
+	/** A clause without a full stop. */
 	readonly reason: string;
 }
 
-/** The message has one line per problem. The program does not start with such a file (exit code 1). */
+/** The message has one line per problem. The program exits with code 1 at startup. */
 export class AgentFileError extends Error {
 	override readonly name = "AgentFileError";
 	readonly problems: readonly AgentFileProblem[];

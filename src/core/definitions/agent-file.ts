@@ -1,5 +1,4 @@
-// Reads agent files: parses YAML and merges a file with those it extends into one set of declarations.
-// agent-definition.ts builds the agent from them.
+// Parses agent files (YAML) and merges each file with the ones it extends. agent-definition.ts builds the agent.
 import path from "node:path";
 import * as v from "valibot";
 import { errorText } from "../../base/errors.ts";
@@ -9,7 +8,7 @@ import type { AgentFileProblem } from "./agent-file-error.ts";
 import type { TemplateValue } from "./templates/template-expression.ts";
 import { parseYaml } from "./yaml-text.ts";
 
-/** A file named by another one, and the place that names it. */
+/** A file named by another, and the place that names it. */
 export interface NamedFile {
 	/** Absolute. */
 	readonly path: string;
@@ -22,7 +21,7 @@ export interface DeclaredSubagent {
 	readonly description: string;
 }
 
-/** The declarations of a file merged with those it extends. Null where none has the key. */
+/** The merged declarations of a file and the ones it extends. Null for missing keys. */
 export interface AgentDeclarations {
 	readonly name: string | null;
 	readonly prompt: "default" | NamedFile | null;
@@ -100,18 +99,15 @@ const agentSchema = v.object(
 	"must be a map",
 );
 
-/** Bytes of the largest agent file. */
+/** Maximum agent file size in bytes. */
 const sizeLimit = 256 * 1024;
 
-/** Levels of lists and maps; far more than an agent file needs. */
+/** Maximum nesting of lists and maps; far more than an agent file needs. */
 const depthLimit = 100;
 
 type AgentTable = v.InferOutput<typeof agentSchema>;
 
-/**
- * Reads an agent file (absolute path) and all that it extends. Problems are added to `problems`; null when they leave
- * nothing usable.
- */
+/** Reads an agent file (absolute path) and everything it extends. Adds problems to `problems`; null if nothing usable remains. */
 export async function readAgentFile(
 	file: string,
 	files: Files,
@@ -144,7 +140,7 @@ async function readLayer(
 	return inherited === null ? null : overlay(inherited, table, file.path);
 }
 
-/** The text of a file; null, with a problem added at the place that names the file, when it cannot be read. */
+/** The text of a file; null if unreadable, with a problem at the place that names it. */
 async function readSource(
 	{ path: file, declaredIn, key }: NamedFile,
 	files: Files,
@@ -188,7 +184,7 @@ async function parseAgentTable(source: string, file: string, problems: AgentFile
 	return null;
 }
 
-/** Absent keys inherit, present ones replace; a list that is null is empty; arguments of the prompt are merged. */
+/** Missing keys inherit, present ones replace; a null list is empty; prompt arguments are merged. */
 function overlay(base: AgentDeclarations, table: AgentTable, file: string): AgentDeclarations {
 	const { system_prompt_path: prompt, subagents } = table;
 	const list = <T>(value: readonly string[] | null | undefined, inherited: T): readonly string[] | T =>

@@ -1,4 +1,4 @@
-// The built-in subagent types: their purpose, their tools and their role prompts.
+// The built-in subagent types: their purpose, tools and role prompts.
 import type { RenderPrompt } from "./prompt-variables.ts";
 
 export interface AgentType {
@@ -7,13 +7,13 @@ export interface AgentType {
 	readonly whenToUse: string;
 	/** Spec paths of its tools. */
 	readonly toolPaths: readonly string[];
-	/** A model alias of its own; null for that of the session. */
+	/** A model alias; null for the session's model. */
 	readonly model: string | null;
-	/** A prompt of its own; absent or null for our own. */
+	/** A custom prompt; absent or null for the default. */
 	readonly prompt?: RenderPrompt | null;
-	/** Its role, appended to the prompt; empty for none. */
+	/** The role appended to the prompt; may be empty. */
 	readonly role: string;
-	/** Whether a summary of the repository's state precedes its first task. */
+	/** Whether a repository state summary precedes its first task. */
 	readonly startsWithGit: boolean;
 }
 

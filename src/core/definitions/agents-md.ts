@@ -1,14 +1,14 @@
-// Finds the AGENTS.md files that apply to a work dir and merges them into one text within a byte budget.
+// Finds the AGENTS.md files for a work directory and merges them within a byte budget.
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { projectDirectories } from "./project-root.ts";
 
-/** Bytes of the merged text, annotations and separators included. */
+/** Maximum bytes of the merged text, including annotations and separators. */
 export const agentsMdBudget = 32 * 1024;
 
-// A little more than the budget, so that leading blank space costs no content.
+// More than the budget, so that leading blank space costs no content.
 const readLimit = 2 * agentsMdBudget;
 const separator = "\n\n";
 
@@ -18,9 +18,9 @@ interface Found {
 }
 
 /**
- * The instructions for a work dir (absolute path), from the project root down to the work dir, each headed by a comment
- * that names its file. Empty when there are none. Over the budget, the deepest files are complete and the shallower
- * ones truncated or left out. Unreadable files are logged and left out.
+ * The instructions for a work directory (absolute path), from the project root down, each headed by a comment with its file name.
+ * Empty if none. Over the budget, the deepest files stay complete, and shallower ones are truncated or dropped. Unreadable files
+ * are logged and skipped.
  */
 export async function loadAgentsMd(files: Files, workDir: string, log: Log): Promise<string> {
 	const directories = await projectDirectories(files, workDir);
@@ -45,7 +45,7 @@ async function readDirectory(files: Files, directory: string, log: Log): Promise
 	return [hidden, upper ?? lower].flatMap((found) => (found && found.text !== "" ? [found] : []));
 }
 
-/** Null when the file does not exist or cannot be read. */
+/** Null if the file is missing or unreadable. */
 async function readText(files: Files, file: string, log: Log): Promise<Found | null> {
 	try {
 		const status = await files.status(file);
@@ -66,7 +66,7 @@ async function readText(files: Files, file: string, log: Log): Promise<Found | n
 	}
 }
 
-/** The longest prefix of the text that fits into `limit` bytes without splitting a character. */
+/** The longest prefix within `limit` bytes that does not split a character. */
 function cutToBytes(text: string, limit: number): string {
 	if (limit <= 0) return "";
 	const bytes = Buffer.from(text);

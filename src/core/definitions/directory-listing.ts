@@ -1,4 +1,4 @@
-// Lists a directory as a small tree, two levels deep, as orientation for a model.
+// Lists a directory as a two-level tree, as orientation for a model.
 import path from "node:path";
 import type { DirectoryEntry, Files } from "../../ports/files/port.ts";
 
@@ -8,8 +8,8 @@ const emptyMark = "(empty directory)";
 const unreadableMark = "(not readable)";
 
 /**
- * The tree under a directory: directories first, then files, by name; at most 30 entries at the root and 10 in each
- * sub-directory, the rest as a count. Never fails: what cannot be read is marked.
+ * The tree under a directory: directories before files, by name; at most 30 entries at the root and 10 per subdirectory, the rest
+ * as a count. Never fails: unreadable directories are marked.
  */
 export async function listDirectoryTree(files: Files, directory: string): Promise<string> {
 	const entries = await readSorted(files, directory);
@@ -44,7 +44,7 @@ function draw(branches: readonly Branch[], more: number): string[] {
 	});
 }
 
-/** A line break in a name must not look like a further entry. */
+/** A line break in a name must not look like another entry. */
 function toLabel({ name, kind }: DirectoryEntry): string {
 	return name.replace(/[\p{Cc}\u2028\u2029]/gu, "\ufffd") + (kind === "directory" ? "/" : "");
 }

@@ -1,11 +1,11 @@
-// Frontmatter: the keys between `---` lines at the start of a Markdown file. A parser of our own reads plain ones, to
-// avoid loading the YAML library; the library reads the others, and both agree on plain ones.
+// Frontmatter: the keys between `---` lines at the start of a Markdown file. Our own parser reads plain frontmatter without
+// loading the YAML library, which reads the rest; both agree on plain frontmatter.
 import { isRecord } from "../../base/json.ts";
 import { parseYaml } from "./yaml-text.ts";
 
 /** A Markdown text split at its frontmatter. */
 export interface FrontmatterText {
-	/** The text between the lines; null when the Markdown begins without them. */
+	/** The text between the lines; null without frontmatter. */
 	readonly source: string | null;
 	readonly body: string;
 }
@@ -13,7 +13,7 @@ export interface FrontmatterText {
 const opening = /^---[ \t]*(?:\r?\n|$)/;
 const closing = /(?:^|\r?\n)---[ \t]*\r?(?:\n|$)/;
 
-/** Splits a text; null when the frontmatter is not closed. */
+/** Splits a text; null for unclosed frontmatter. */
 export function splitFrontmatter(text: string): FrontmatterText | null {
 	const start = opening.exec(text)?.[0];
 	if (start === undefined) return { source: null, body: text };
@@ -25,15 +25,15 @@ export function splitFrontmatter(text: string): FrontmatterText | null {
 
 export type Frontmatter =
 	| { readonly ok: true; readonly fields: ReadonlyMap<string, unknown> }
-	/** A clause without full stop. */
+	/** A clause without a full stop. */
 	| { readonly ok: false; readonly reason: string };
 
-/** Characters of the longest frontmatter. */
+/** Maximum frontmatter length in characters. */
 const lengthLimit = 64 * 1024;
 
 /**
- * Parses the keys. Every scalar is a text as written; an absent value is an empty text. What people write without thinking of
- * YAML is read as they meant it: a value with an unquoted colon, or one that begins with a bracket, a backtick or a star.
+ * Parses the keys. Every scalar is text as written; a missing value is empty. Tolerates common YAML mistakes: a value with an
+ * unquoted colon, or one that starts with a bracket, backtick or star.
  */
 export async function parseFrontmatter(source: string): Promise<Frontmatter> {
 	if (source.length > lengthLimit) {
@@ -55,13 +55,13 @@ export async function parseFrontmatter(source: string): Promise<Frontmatter> {
 	return { ok: true, fields: new Map(fields) };
 }
 
-/** A list or map on the line of its key was meant as text; one on the lines below it was not. */
+/** A list or map on its key's line was meant as text; one on the lines below was not. */
 function toText(value: unknown, asWritten: string | undefined): unknown {
 	const isText = typeof value === "string" || asWritten === undefined || asWritten === "";
 	return isText ? value : asWritten;
 }
 
-/** Every key at the beginning of a line with the rest of that line, and of the indented lines below it, as written. */
+/** Every key at the start of a line, with the rest of that line and the indented lines below, as written. */
 function parseAsWritten(source: string): ReadonlyMap<string, string> {
 	const fields = new Map<string, string>();
 	let key: string | null = null;
@@ -85,12 +85,12 @@ function withoutQuotes(value: string): string {
 const linePattern = /^([A-Za-z][\w-]*):(?: +(.*))?$/;
 const blankLine = /^ *(?:#.*)?$/;
 const quotedText = /^(?:"([^"\\]*)"|'([^']*)')$/;
-// Blank space that parsers disagree on, and characters that YAML refuses.
+// Blank space on which parsers disagree, and characters that YAML rejects.
 const odd = /[^\S ]|[^\x20-\x7e\xa1-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
-// Signs with a meaning in YAML at the beginning of a value, and within it.
+// Signs with a YAML meaning at the start of a value or within it.
 const marked = /^[-?:,[\]{}#&*!|>'"%@`]|:(?: |$)| #/;
 
-/** The keys, if every line is a key with a plain or simply quoted value; null when the YAML library is required. */
+/** The keys if every line is a key with a plain or simply quoted value; null if the YAML library is needed. */
 export function parsePlainFrontmatter(source: string): ReadonlyMap<string, string> | null {
 	const fields = new Map<string, string>();
 	for (const line of source.split(/\r?\n/)) {

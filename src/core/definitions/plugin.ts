@@ -1,5 +1,5 @@
-// Reads the plugins in the share directory: a directory each, with a manifest of what the plugin provides.
-// core/tools/plugin-tool.ts runs their tools, the command line installs them.
+// Reads the plugins in the share directory: one directory each, with a manifest. core/tools/plugin-tool.ts runs their tools; the
+// command line installs them.
 import path from "node:path";
 import * as v from "valibot";
 import { errorText, systemErrorCode } from "../../base/errors.ts";
@@ -7,10 +7,10 @@ import { isNestedWithin, isRecord } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../ports/files/port.ts";
 
-/** The manifest's name in a plugin's directory. */
+/** The manifest's file name. */
 export const manifestName = "plugin.json";
 
-/** Settings of the default model's provider that a plugin may get. */
+/** Settings of the default model's provider that a plugin may receive. */
 export const hostValueNames = ["api_key", "base_url"] as const;
 export type HostValueName = (typeof hostValueNames)[number];
 /** The available values; an empty one counts as missing. */
@@ -31,34 +31,34 @@ export interface Plugin {
 	readonly description: string;
 	/** Absolute. */
 	readonly directory: string;
-	/** Relative to the directory and within it; null when there is none. */
+	/** Relative to the directory and within it; null if none. */
 	readonly configFile: string | null;
 	/** The value for each dotted key of the config file. Empty without a config file. */
 	readonly inject: Readonly<Record<string, HostValueName>>;
 	readonly tools: readonly PluginTool[];
-	/** The program that installed it; null when a person did. */
+	/** The program that installed it; null if installed by hand. */
 	readonly runtime: { readonly host: string; readonly hostVersion: string } | null;
 }
 
-/** `reason` lists the faults of the manifest, each with its key. */
+/** `reason` lists the manifest's faults, each with its key. */
 export type PluginReading =
 	| { readonly ok: true; readonly plugin: Plugin }
 	| { readonly ok: false; readonly reason: string };
 
-/** The name of the plugin's directory, and one word on the command line. */
+/** The plugin's directory name; a single word on the command line. */
 const plainName = /^(?![.-])[^\s\p{Cc}/\\]+$/u;
-/** Bytes. */
+/** Maximum bytes. */
 const nameLimit = 200;
 /** A function name that every provider accepts. */
 const toolName = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const keySegment = /^[A-Za-z0-9_-]+$/;
-/** Levels of lists and tables; far more than a manifest needs. */
+/** Maximum nesting of lists and tables; far more than a manifest needs. */
 const depthLimit = 100;
-/** Bytes of a manifest. */
+/** Maximum manifest size in bytes. */
 const sizeLimit = 256 * 1024;
-/** Manifests that are read at once: each takes memory of the size that one may have. */
+/** Manifests to read at once, which bounds the memory. */
 const readAtOnce = 16;
-/** The most problems to report for one manifest. */
+/** Maximum problems to report per manifest. */
 const shownProblems = 20;
 
 const text = v.string("must be a string");
@@ -118,12 +118,12 @@ const manifestSchema = v.pipe(
 	),
 );
 
-/** Reads the manifest in a plugin's directory (absolute path). Never fails: problems become the reason. */
+/** Reads the manifest in a plugin directory (absolute path). Never fails: problems become the reason. */
 export async function readPlugin(directory: string, files: Files): Promise<PluginReading> {
 	return (await readIfThere(directory, files)) ?? { ok: false, reason: "there is no such file" };
 }
 
-/** Null when the directory has no manifest. */
+/** Null without a manifest. */
 async function readIfThere(directory: string, files: Files): Promise<PluginReading | null> {
 	let value: unknown;
 	try {
@@ -157,13 +157,13 @@ function toProblem(issue: v.BaseIssue<unknown>): string {
 	return issue.input === undefined ? `${key}: is required` : `${key}: ${issue.message}`;
 }
 
-/** The values that a plugin requests, under its own keys; missing ones are left out. */
+/** The values that a plugin requests, under its own keys, without missing ones. */
 export function chooseInjected(inject: Plugin["inject"], values: HostValues): Record<string, string> {
 	const chosen = Object.entries(inject).map(([key, name]): [string, string] => [key, values[name]]);
 	return Object.fromEntries(chosen.filter(([, value]) => value !== ""));
 }
 
-/** A directory among the plugins, with its reading. */
+/** A plugin directory with its reading. */
 export interface FoundPlugin {
 	/** Absolute. */
 	readonly directory: string;
@@ -171,8 +171,8 @@ export interface FoundPlugin {
 }
 
 /**
- * The directories with a manifest, valid or not, in `plugins` of a share directory, sorted by name. Hidden ones are
- * ignored: installations are staged in one. Empty where there is nothing to list.
+ * The directories with a manifest, valid or not, in the share directory's `plugins`, sorted by name. Ignores hidden directories,
+ * where installations are staged. Empty if there is nothing to list.
  */
 export async function findPlugins(files: Files, shareDir: string): Promise<readonly FoundPlugin[]> {
 	const root = path.join(shareDir, "plugins");
@@ -205,7 +205,7 @@ export interface DiscoverySettings {
 	readonly log: Log;
 }
 
-/** The usable plugins, by name. Problems of the others are logged. */
+/** The usable plugins by name. Logs the problems of the others. */
 export async function discoverPlugins({ files, shareDir, log }: DiscoverySettings): Promise<readonly Plugin[]> {
 	try {
 		const found = await findPlugins(files, shareDir);

@@ -1,10 +1,10 @@
-// Finds the root of a project and the directories between it and a work dir.
+// Finds the project root and the directories between it and a work directory.
 import path from "node:path";
 import type { Files } from "../../ports/files/port.ts";
 
 /**
- * From the project root (the nearest directory upwards that has `.git`, else the work dir) down to the work dir, an
- * absolute path. Never empty: the first is the root, the last the work dir. Unreadable directories count as missing.
+ * From the project root (the nearest ancestor with `.git`, else the work directory) down to the work directory, an absolute path.
+ * Never empty. Unreadable directories count as missing.
  */
 export async function projectDirectories(files: Files, workDir: string): Promise<[string, ...string[]]> {
 	const upwards: [string, ...string[]] = [workDir];
@@ -17,7 +17,7 @@ export async function projectDirectories(files: Files, workDir: string): Promise
 			(status) => status !== null,
 			() => false,
 		);
-	// Most are the root of their project: then no other is looked at.
+	// Fast path: most work directories are project roots.
 	if (await isRoot(workDir)) return [workDir];
 	const marked = await Promise.all(upwards.map(async (directory) => directory !== workDir && isRoot(directory)));
 	const root = marked.indexOf(true);

@@ -1,28 +1,26 @@
-// Gathers the variables of a system prompt: time, place, instructions and skills. The prompt itself is in
-// system-prompt.ts.
+// Gathers the system prompt variables: time, place, instructions and skills. system-prompt.ts has the prompt.
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { loadAgentsMd } from "./agents-md.ts";
 import { listDirectoryTree } from "./directory-listing.ts";
 import { describeSkills, type Skill } from "./skill.ts";
 
-/** The values that a prompt may contain, formatted for the text. */
+/** Prompt values, formatted as text. */
 export interface PromptVariables {
 	/** ISO 8601 with the local zone's offset. */
 	readonly now: string;
 	readonly workDir: string;
 	readonly workDirListing: string;
-	/** Empty when there are no instructions. */
+	/** Empty without instructions. */
 	readonly agentsMd: string;
-	/** The list of skills, or a sentence that there are none. */
+	/** The skill list, or a sentence that there are none. */
 	readonly skills: string;
-	/** Further workspace roots with their content; empty when there are none. */
+	/** Additional workspace roots with their content; empty if none. */
 	readonly additionalDirsInfo: string;
 	readonly os: string;
 	readonly shell: string;
 }
 
-/** Renders a complete prompt. */
 export type RenderPrompt = (variables: PromptVariables) => string;
 
 export interface PromptPlace {
@@ -33,13 +31,13 @@ export interface PromptPlace {
 	readonly additionalDirs: readonly string[];
 	/** Milliseconds since the epoch. */
 	readonly now: number;
-	/** Name of the operating system, for people. */
+	/** Operating system name, for display. */
 	readonly os: string;
 	readonly shell: { readonly name: string; readonly path: string };
 	readonly log: Log;
 }
 
-/** Reads the listing and the instructions. Does not fail when something cannot be read. */
+/** Reads the listing and the instructions. Unreadable files do not fail it. */
 export async function loadPromptVariables(place: PromptPlace): Promise<PromptVariables> {
 	const { files, skills, workDir, additionalDirs, now, os, shell, log } = place;
 	const [workDirListing, agentsMd, additional] = await Promise.all([

@@ -1,4 +1,4 @@
-// Discovers the skills for a work dir: which directories are searched, and which skill of a name counts.
+// Discovers the skills for a work directory: the directories to search, and the precedence of equal names.
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -10,33 +10,33 @@ import { type LeftOutSkill, readSkill, type SkillFile } from "./skill-file.ts";
 export interface SkillSet {
 	/** Sorted by name. */
 	readonly skills: readonly Skill[];
-	/** The existing directories that were searched, links as spelled. */
+	/** The existing searched directories, links as spelled. */
 	readonly roots: readonly string[];
-	/** The files that would be skills if they could be used. */
+	/** Files that would be skills if they were usable. */
 	readonly leftOut: readonly LeftOutSkill[];
 }
 
-/** All directories are absolute, except those of the settings. */
+/** All directories are absolute, except the configured ones. */
 export interface SkillPlace {
 	readonly files: Files;
 	readonly workDir: string;
 	readonly home: string;
 	readonly shareDir: string;
-	/** From the command line: if there are any, project and user directories are not searched. */
+	/** From the command line; if set, project and user directories are not searched. */
 	readonly skillsDirs: readonly string[];
 	/** From the settings: absolute, below `~`, or relative to the project root. */
 	readonly extraSkillDirs: readonly string[];
-	/** Whether a scope includes the directories of every program, or only the first that exists. */
+	/** Whether a scope merges the directories of all programs, or uses only the first existing one. */
 	readonly mergeAll: boolean;
-	/** The skills that come with the program. */
+	/** The skills shipped with the program. */
 	readonly builtIn: () => Promise<SkillSet>;
 	readonly log: Log;
 }
 
-/** The most skill files: each is named in the prompt of every session. */
+/** Maximum skill files; each is named in the prompt of every session. */
 const fileLimit = 1000;
 
-/** Searches all directories in parallel. What cannot be read or used is logged and left out. */
+/** Searches all directories in parallel. Logs and skips unreadable and unusable skills. */
 export async function discoverSkills(place: SkillPlace): Promise<SkillSet> {
 	const { files, log } = place;
 	const [[projectRoot], builtIn] = await Promise.all([projectDirectories(files, place.workDir), place.builtIn()]);
@@ -49,7 +49,7 @@ export async function discoverSkills(place: SkillPlace): Promise<SkillSet> {
 	};
 }
 
-/** Reads the skills that come with the program when they are first wanted: they do not change while it runs. */
+/** Reads the shipped skills on first use; they do not change at run time. */
 export function createBuiltInSkills(files: Files, directory: string | null, log: Log): () => Promise<SkillSet> {
 	const groups = directory === null ? [] : [[directory]];
 	const read = async (): Promise<SkillSet> =>
@@ -58,7 +58,7 @@ export function createBuiltInSkills(files: Files, directory: string | null, log:
 	return async () => {
 		if (known !== null) return known;
 		const found = await read();
-		// What could not be read is read again.
+		// Retries after a read failure.
 		if (found.leftOut.length === 0 && found.roots.length === groups.length) known = found;
 		return found;
 	};
@@ -75,16 +75,16 @@ async function readRoots(roots: readonly Root[], files: Files, log: Log): Promis
 	return { skills, roots: roots.map(({ directory }) => directory), leftOut };
 }
 
-/** Directories of one scope, in groups of which either all or the first existing one count. */
+/** The directories of one scope, in groups; from each group, all or only the first existing one counts. */
 interface Source {
 	readonly scope: SkillScope;
 	readonly groups: readonly (readonly string[])[];
 	readonly takes: "all" | "first";
-	/** Whether a person named them, so that a missing one is reported. */
+	/** Whether the user named them, so that a missing one is reported. */
 	readonly isNamed: boolean;
 }
 
-/** From the highest to the lowest precedence. */
+/** From highest to lowest precedence. */
 function sourcesOf(place: SkillPlace, projectRoot: string): Source[] {
 	const { home, shareDir, skillsDirs, extraSkillDirs, mergeAll } = place;
 	const standard = (scope: SkillScope, takes: Source["takes"], ...groups: string[][]): Source => {
@@ -119,7 +119,7 @@ function toAbsolute(spelled: string, home: string, projectRoot: string): string 
 /** An existing directory. */
 interface Root {
 	readonly directory: string;
-	/** Without links. */
+	/** With links resolved. */
 	readonly resolved: string;
 	readonly scope: SkillScope;
 	readonly entries: readonly DirectoryEntry[];
@@ -132,7 +132,7 @@ async function findRoots({ scope, groups, takes, isNamed }: Source, files: Files
 	};
 	const look = async (directory: string): Promise<Root[]> => {
 		try {
-			// Most of them do not exist, and a status is the cheapest check.
+			// Most do not exist, and a status is the cheapest check.
 			const status = await files.status(directory);
 			if (status === null) return isNamed ? leaveOut(directory, "there is no such directory") : [];
 			if (status.kind !== "directory") return isNamed ? leaveOut(directory, "is not a directory") : [];
@@ -152,7 +152,7 @@ function isFirstOfItsKind(root: Root, index: number, all: readonly Root[]): bool
 	return all.findIndex(({ resolved }) => resolved === root.resolved) === index;
 }
 
-/** The files in a root that may be skills: `NAME/SKILL.md` before `NAME.md`, each by name. */
+/** The possible skill files in a root: `NAME/SKILL.md` before `NAME.md`, each sorted by name. */
 function skillFilesIn({ directory, scope, entries }: Root): SkillFile[] {
 	const sorted = entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 	const inDirectories = sorted
@@ -164,7 +164,7 @@ function skillFilesIn({ directory, scope, entries }: Root): SkillFile[] {
 	return [...inDirectories, ...flat];
 }
 
-/** Names that differ in case only are one name. */
+/** Names that differ only in case are equal. */
 function firstOfEachName(read: readonly Skill[], log: Log): Skill[] {
 	const byName = new Map<string, Skill>();
 	for (const skill of read) {

@@ -1,4 +1,4 @@
-// Reads one skill from its file, as far as its listing requires. An unusable skill is logged and left out.
+// Reads the listed fields of one skill from its file. Logs and skips an unusable skill.
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../ports/files/port.ts";
@@ -6,7 +6,6 @@ import type { Flow } from "./flows/flow.ts";
 import { type FrontmatterText, parseFrontmatter, splitFrontmatter } from "./frontmatter.ts";
 import { type Skill, type SkillScope, skillSizeLimit, toText } from "./skill.ts";
 
-/** A file that may be a skill. */
 export interface SkillFile {
 	/** Absolute. */
 	readonly path: string;
@@ -15,27 +14,27 @@ export interface SkillFile {
 	readonly scope: SkillScope;
 }
 
-/** Bytes to read first; mostly they contain all that is required. */
+/** Bytes to read first; usually enough. */
 const headLength = 16 * 1024;
 
 const descriptionLimit = 240;
 
-/** Maximal characters of the name and of the description in the frontmatter. */
+/** Maximum characters of the name and description in the frontmatter. */
 const fieldLimit = 1000;
 
-/** Twice the limit, because some characters count as two, and a margin, because the last one may be split. */
+/** Twice the limit, because some characters count as two, plus a margin for a split last character. */
 const sufficientBody = 2 * descriptionLimit + 8;
 
 const namePattern = /^[A-Za-z0-9_-]+$/;
 
-/** A file that would be a skill if it could be used. */
+/** A file that would be a skill if it were usable. */
 export interface LeftOutSkill {
 	readonly path: string;
-	/** Why: a clause without a subject and full stop. */
+	/** A clause without a subject and full stop. */
 	readonly reason: string;
 }
 
-/** Null when the file does not exist or is unusable. */
+/** Null if the file is missing or unusable. */
 export async function readSkill(
 	file: SkillFile,
 	files: Files,
@@ -77,12 +76,12 @@ export async function readSkill(
 	}
 }
 
-/** A part that was cut out of a text holds all of it in memory, and a skill is held by each session. */
+/** Copies the text: a substring keeps the whole source in memory, and each session holds the skills. */
 function copyOf(text: string): string {
 	return Buffer.from(text).toString();
 }
 
-/** Enough of a file to contain the frontmatter and the first line of the body. */
+/** Enough of the file for the frontmatter and the first body line. */
 async function readHead(
 	path: string,
 	size: number,
@@ -106,7 +105,7 @@ interface SkillFields {
 	readonly type?: string;
 }
 
-/** The fields of the frontmatter, each on one line; empty ones are absent. */
+/** The frontmatter fields, each on one line; empty ones are absent. */
 async function readFields(source: string): Promise<SkillFields | { readonly reason: string }> {
 	const frontmatter = await parseFrontmatter(source);
 	if (!frontmatter.ok) return frontmatter;
@@ -115,7 +114,7 @@ async function readFields(source: string): Promise<SkillFields | { readonly reas
 		const value = frontmatter.fields.get(key) ?? "";
 		if (typeof value !== "string") return { reason: `its "${key}" is not a text` };
 		const text = value.replace(/\s+/g, " ").trim();
-		// They are in every list that a model is shown.
+		// They appear in every list shown to a model.
 		if (text !== "") fields[key] = cut(text, fieldLimit);
 	}
 	return fields;
@@ -125,7 +124,7 @@ function defaultDescription(body: string): string {
 	return cut(/\S.*/.exec(body)?.[0] ?? "No description.", descriptionLimit).trim();
 }
 
-/** So many characters; some of them count as two. */
+/** Cuts at `length` characters; some characters count as two. */
 function cut(text: string, length: number): string {
 	return text.length <= length
 		? text
@@ -134,7 +133,7 @@ function cut(text: string, length: number): string {
 				.join("");
 }
 
-/** Null, with a line in the log, when the skill has no flow that can be read. */
+/** Null, with a log line, if the skill has no readable flow. */
 async function readFlow(path: string, files: Files, log: Log): Promise<Flow | null> {
 	const { parseFlow } = await import("./flows/flow-source.ts");
 	const parsed = parseFlow(await readText(path, skillSizeLimit, files));

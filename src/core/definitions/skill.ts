@@ -1,12 +1,12 @@
-// Skills: texts with instructions for a kind of task, which a person or the model can use. What a skill is and how it
-// is shown; skill-discovery.ts finds them.
+// Skills: instruction texts for a kind of task, used by the user or the model. Defines and formats them; skill-discovery.ts finds
+// them.
 import type { Files } from "../../ports/files/port.ts";
 import type { Flow } from "./flows/flow.ts";
 
-/** Bytes of the largest file that can be a skill. */
+/** Maximum skill file size in bytes. */
 export const skillSizeLimit = 1024 * 1024;
 
-/** Where a skill comes from, in the order in which the scopes are shown. */
+/** The origins of skills, in display order. */
 export const skillScopes = ["project", "user", "extra", "built-in"] as const;
 export type SkillScope = (typeof skillScopes)[number];
 
@@ -18,11 +18,11 @@ export interface Skill {
 	readonly scope: SkillScope;
 	/** Absolute path of its file. */
 	readonly path: string;
-	/** Null for an ordinary one. */
+	/** Null for an ordinary skill. */
 	readonly flow: Flow | null;
 }
 
-/** The text of `describeSkills` when there are none. */
+/** The result of `describeSkills` without skills. */
 export const noSkills = "There are no skills.";
 
 const headings: Readonly<Record<SkillScope, string>> = {
@@ -32,7 +32,7 @@ const headings: Readonly<Record<SkillScope, string>> = {
 	"built-in": "### Built-in",
 };
 
-/** The list that a system prompt shows, grouped by scope. */
+/** The list for the system prompt, grouped by scope. */
 export function describeSkills(skills: readonly Skill[]): string {
 	const groups = skillScopes.flatMap((scope) => {
 		const lines = skills.filter((skill) => skill.scope === scope).map(describeSkill);
@@ -44,16 +44,16 @@ export function describeSkills(skills: readonly Skill[]): string {
 const describeSkill = ({ name, path, description }: Skill) =>
 	`- ${name}\n  Path: ${path}\n  Description: ${description}`;
 
-/** The whole file, trimmed, with its frontmatter; null when it cannot be read. */
+/** The whole file, trimmed, with its frontmatter; null if unreadable. */
 export async function loadSkillText({ path }: Skill, files: Files): Promise<string | null> {
 	const bytes = await files.readRange(path, 0, skillSizeLimit + 1).catch(() => null);
 	return bytes === null || bytes.length > skillSizeLimit ? null : toText(bytes).trim();
 }
 
-/** A text file's content, without a byte order mark. */
+/** A text file's content without the byte order mark. */
 export const toText = (bytes: Buffer) => bytes.toString().replace(/^\ufeff/, "");
 
-/** The prompt when a person invokes a skill, with the text typed after its name. */
+/** The prompt for an invoked skill, with the text typed after its name. */
 export function skillPrompt(text: string, args: string): string {
 	return args === "" ? text : `${text}\n\nUser request:\n${args}`;
 }

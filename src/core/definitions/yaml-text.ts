@@ -1,14 +1,14 @@
-// Parses YAML to plain values. The library is loaded on first use.
+// Parses YAML to plain values. Loads the library on first use.
 import { errorText } from "../../base/errors.ts";
 
-// The library takes quadratic time for many errors, and for maps with many keys. The limit counts tokens as the
-// library's own lexer splits them: words, signs, blanks and line ends.
+// The library takes quadratic time for many errors and for maps with many keys. The limit counts tokens as its lexer splits them:
+// words, signs, blanks and line breaks.
 const lengthLimit = 256 * 1024;
 const tokenLimit = 5000;
 
 /**
- * Parses one document. `typed` has numbers, booleans, null and merged maps; in `texts` every scalar is a text as
- * written, an absent one empty. A reason is a clause without full stop.
+ * Parses one document. `typed` has numbers, booleans, null and merged maps; in `texts` every scalar is text as written, and a
+ * missing one is empty. Reasons are clauses without a full stop.
  */
 export async function parseYaml(
 	source: string,

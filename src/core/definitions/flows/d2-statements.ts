@@ -1,13 +1,12 @@
-// Splits D2 source into statements: handles comments, quotes, block texts and nested maps. flow-d2.ts builds a flow
-// from them.
+// Splits D2 source into statements: handles comments, quotes, block texts and nested maps. flow-d2.ts builds a flow from them.
 import { FlowError } from "./flow-graph.ts";
 
-/** `KEY`, `KEY: VALUE`, `KEY -> KEY: VALUE` and so on; a map that follows is skipped. */
+/** `KEY`, `KEY: VALUE`, `KEY -> KEY: VALUE` and so on; a following map is skipped. */
 export interface D2Statement {
 	readonly line: number;
-	/** The keys between the arrows; a single one without arrows. */
+	/** The keys between the arrows; a single key without arrows. */
 	readonly keys: readonly D2Key[];
-	/** Null when there is none or it is empty. */
+	/** Null if missing or empty. */
 	readonly value: string | null;
 }
 
@@ -19,17 +18,14 @@ export interface D2Key {
 const dashes = /-+>?/y;
 const doubleQuoted = /"([^"\\\n]*(?:\\[^\n][^"\\\n]*)*)"/y;
 const singleQuoted = /'([^'\n]*(?:''[^'\n]*)*)'/y;
-/** `|md`, `||md`, `` |`md ``: reversed, the opening signs close the block. */
+/** `|md`, `||md`, `` |`md ``: the reversed opening signs close the block. */
 const blockOpening = /(\|+)(?:([^\p{L}\p{N}\s|]*)\p{L}[\w-]*(?=\s))?/uy;
 const list = /\[[^\]]*\]/y;
 const blanks = /[^\S\n]+/y;
 const plainRun = /[^-\n;{}#:"'|\s]+/y;
 const anySign = /[\s\S]/y;
 
-/**
- * Splits a source whose first line is line `firstLine`. `isProperty` identifies keys whose values may be lists. Throws
- * FlowError.
- */
+/** Splits a source; its first line is `firstLine`. `isProperty` identifies keys whose values may be lists. Throws FlowError. */
 export function readD2Statements(
 	source: string,
 	firstLine: number,
@@ -129,7 +125,7 @@ class StatementReader {
 	#skipMap(): void {
 		const start = this.#line;
 		let depth = 0;
-		// The previous sign except blanks: quotes and block texts have a meaning only at a beginning.
+		// The previous nonblank sign: quotes and block texts are only special at a beginning.
 		let before = "\n";
 		do {
 			const sign = this.#peek();
@@ -190,7 +186,7 @@ class StatementReader {
 
 const quote = (sign: string) => (sign === '"' ? "'\"'" : `"${sign}"`);
 
-/** Removes the indentation that all lines share; the text on the opening line has none. */
+/** Removes the common indentation; the text on the opening line has none. */
 function dedent(text: string): string {
 	const [first = "", ...lines] = text.split(/\r?\n/);
 	const indents = lines.flatMap((line) => (line.trim() === "" ? [] : [/^\s*/.exec(line)?.[0].length ?? 0]));

@@ -1,24 +1,23 @@
-// Parses flows drawn in D2: nodes, edges and chains of edges at the top level. Maps and properties, which only concern
-// the appearance, are skipped.
+// Parses flows drawn in D2: top-level nodes, edges and edge chains. Skips maps and properties, which only affect appearance.
 import { type D2Key, type D2Statement, readD2Statements } from "./d2-statements.ts";
 import type { Flow } from "./flow.ts";
 import { createFlowGraph, FlowError } from "./flow-graph.ts";
 
-/** Reserved keys of D2. A node with such a name is quoted where it gets its label. */
+/** Reserved D2 keys. A node with such a name must be quoted where it gets its label. */
 const reserved: ReadonlySet<string> = new Set([
 	...["shape", "style", "direction", "label", "icon", "near", "width", "height", "top", "left", "link", "tooltip"],
 	...["class", "classes", "vars", "constraint", "layers", "scenarios", "steps", "source-arrowhead", "target-arrowhead"],
 	...["grid-rows", "grid-columns", "grid-gap", "horizontal-gap", "vertical-gap"],
 ]);
 
-/** Reads the diagram's source, whose first line is line `firstLine` for messages. Throws FlowError. */
+/** Parses the diagram source; its first line is `firstLine` in messages. Throws FlowError. */
 export function parseD2(source: string, firstLine: number): Flow {
 	const graph = createFlowGraph();
 	for (const { line, keys, value } of readD2Statements(source, firstLine, isProperty)) {
 		if (isProperty(keys)) continue;
 		const ids = keys.map((key) => toId(key, line));
 		for (const id of ids) graph.node(id, ids.length === 1 ? value : null, line);
-		// The label of a chain is that of each of its edges.
+		// A chain's label applies to each of its edges.
 		for (const [index, to] of ids.slice(1).entries()) graph.edge(ids[index] ?? to, to, value, line);
 	}
 	return graph.toFlow();
@@ -27,7 +26,7 @@ export function parseD2(source: string, firstLine: number): Flow {
 function isProperty(keys: D2Statement["keys"]): boolean {
 	const [{ text, isQuoted } = { text: "", isQuoted: false }, second] = keys;
 	if (isQuoted) return false;
-	// `(a -> b)[0].style` is a property of an edge, `*.style` one of every node.
+	// `(a -> b)[0].style` is an edge property; `*.style` applies to all nodes.
 	if (text.startsWith("(")) return true;
 	return second === undefined && text.split(".").some((part) => reserved.has(part.trim()));
 }

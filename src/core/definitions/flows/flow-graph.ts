@@ -1,12 +1,11 @@
-// Collects the nodes and edges of a diagram and checks that they form a flow.
+// Collects a diagram's nodes and edges and checks that they form a flow.
 import type { Flow, FlowNode } from "./flow.ts";
 
-/** Why a diagram is not a valid flow. */
 export class FlowError extends Error {
 	override readonly name = "FlowError";
-	/** From 1, in the text that contains the diagram; null when no line is at fault. */
+	/** Line in the text that contains the diagram, counted from 1; null if no line is at fault. */
 	readonly line: number | null;
-	/** A clause without full stop. */
+	/** A clause without a full stop. */
 	readonly reason: string;
 
 	constructor(line: number | null, reason: string) {
@@ -18,7 +17,7 @@ export class FlowError extends Error {
 
 interface DrawnNode {
 	readonly id: string;
-	/** Null until one is given: then the id is the label. */
+	/** Null without a label: then the id is the label. */
 	label: string | null;
 	line: number;
 	readonly out: DrawnEdge[];
@@ -31,11 +30,11 @@ interface DrawnEdge {
 }
 
 export interface FlowGraph {
-	/** Adds or refers to a node. Throws FlowError when it gets a second label. */
+	/** Adds or refers to a node. Throws FlowError for a second label. */
 	node(id: string, label: string | null, line: number): void;
-	/** Adds an edge and its unknown nodes. */
+	/** Adds an edge and any new nodes. */
 	edge(from: string, to: string, label: string | null, line: number): void;
-	/** The flow. Throws FlowError when the graph is not a valid one. */
+	/** Throws FlowError if the graph is not a valid flow. */
 	toFlow(): Flow;
 }
 
@@ -85,7 +84,7 @@ function findOnly(word: string, nodes: readonly DrawnNode[]): DrawnNode {
 function isReachable(target: DrawnNode, start: DrawnNode, nodes: readonly DrawnNode[]): boolean {
 	const byId = new Map(nodes.map((node) => [node.id, node]));
 	const reached = new Set([start.id]);
-	// Iterating over a set includes what is added meanwhile.
+	// Iterating over a set includes elements added meanwhile.
 	for (const id of reached) for (const { to } of byId.get(id)?.out ?? []) reached.add(to);
 	return reached.has(target.id);
 }

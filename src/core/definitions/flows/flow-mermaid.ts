@@ -1,4 +1,4 @@
-// Parses flows drawn in Mermaid: one node or one edge per line. What only concerns the appearance is skipped.
+// Parses flows drawn in Mermaid: one node or edge per line. Skips everything that only affects appearance.
 import type { Flow } from "./flow.ts";
 import { createFlowGraph, FlowError } from "./flow-graph.ts";
 
@@ -9,7 +9,7 @@ const idPattern = /[\p{L}\p{N}_]+(?:[-.][\p{L}\p{N}_]+)*/uy;
 const classPattern = /\s*:::[\w-]+/y;
 const plainArrow = /-{2,}>|-{3,}|-{2,}[ox](?=\s)|-\.+->|-\.+-|={2,}>|={3,}|={2,}[ox](?=\s)/y;
 const pipedLabel = /\s*\|(?:\s*"([^"]*)"\s*|([^|]*))\|/y;
-/** Beginnings of arrows that contain their label, and the arrow's end. */
+/** Arrows that contain their label: the start and the end pattern. */
 const openArrows: readonly (readonly [begin: string, end: RegExp])[] = [
 	["--", /-{2,}>|-{3,}|-{2,}[ox](?=\s)/g],
 	["-.", /\.-+>|\.-/g],
@@ -21,7 +21,7 @@ const closingBracket: ReadonlyMap<string, string> = new Map([
 	["{", "}"],
 ]);
 
-/** Reads the diagram's source, whose first line is line `firstLine` for messages. Throws FlowError. */
+/** Parses the diagram source; its first line is `firstLine` in messages. Throws FlowError. */
 export function parseMermaid(source: string, firstLine: number): Flow {
 	const graph = createFlowGraph();
 	let isFirst = true;
@@ -71,7 +71,7 @@ function readNode(place: Place): { readonly id: string; readonly label: string |
 	return { id, label };
 }
 
-/** The label in brackets after a node, such as `[a]`, `(a)`, `{a}`, `([a])`, `["a"]`; null when there are none. */
+/** The bracketed label after a node, such as `[a]`, `(a)`, `{a}`, `([a])`, `["a"]`; null if none. */
 function readShape(place: Place): string | null {
 	const { text, line, position } = place;
 	if (!closingBracket.has(text[position] ?? "")) return null;
@@ -97,12 +97,12 @@ function findLabel(text: string, start: number, closing: string): { label: strin
 	const end = text.indexOf(closing, start);
 	if (end === -1) return null;
 	const label = text.slice(start, end);
-	// With several brackets the text between must contain none, or they belong to something else.
+	// With several brackets, the label must contain none, or they belong to something else.
 	if (closing.length > 1 && /[[\](){}]/.test(label)) return null;
 	return { label: toLabel(label), end: end + closing.length };
 }
 
-/** Skips an arrow and returns its label; null when it has none. */
+/** Skips an arrow and returns its label, or null. */
 function readArrow(place: Place): string | null {
 	if (take(plainArrow, place) !== null) {
 		const [, quoted, bare = ""] = take(pipedLabel, place) ?? [];
@@ -120,7 +120,7 @@ function readArrow(place: Place): string | null {
 	throw new FlowError(place.line, `an arrow is expected ${whereItStops(place)}`);
 }
 
-/** Without quotes and surrounding blank space; null when nothing is left. */
+/** Strips quotes and blank space; null if nothing remains. */
 function toLabel(text: string): string | null {
 	const label = /^\s*"([^"]*)"\s*$/.exec(text)?.[1] ?? text;
 	return label.trim() || null;

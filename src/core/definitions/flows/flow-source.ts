@@ -1,4 +1,4 @@
-// Extracts the flow from a skill's text: its first diagram, in one of the two languages.
+// Extracts the flow from a skill's text: its first diagram, in Mermaid or D2.
 import type { Flow } from "./flow.ts";
 import { parseD2 } from "./flow-d2.ts";
 import { FlowError } from "./flow-graph.ts";
@@ -6,13 +6,13 @@ import { parseMermaid } from "./flow-mermaid.ts";
 
 export type ParsedFlow =
 	| { readonly ok: true; readonly flow: Flow }
-	/** A clause without full stop; lines are those of the text. */
+	/** A clause without a full stop; line numbers refer to the text. */
 	| { readonly ok: false; readonly reason: string };
 
-/** Characters of the longest diagram. */
+/** Maximum diagram length in characters. */
 const diagramLimit = 128 * 1024;
 
-/** Reads the first fenced `mermaid` or `d2` block of a Markdown text. Further ones are ignored. */
+/** Parses the first fenced `mermaid` or `d2` block of a Markdown text; ignores further ones. */
 export function parseFlow(markdown: string): ParsedFlow {
 	const block = findDiagram(markdown);
 	if (block === null) return { ok: false, reason: "there is no fenced mermaid or d2 block" };
@@ -31,13 +31,13 @@ export function parseFlow(markdown: string): ParsedFlow {
 interface Diagram {
 	readonly language: "mermaid" | "d2";
 	readonly source: string;
-	/** From 1. */
+	/** Counted from 1. */
 	readonly firstLine: number;
 }
 
 const fencePattern = /^\s*(`{3,}(?=[^`]*$)|~{3,})\s*(\S*)/;
 
-/** Blocks in other languages are skipped with their content. A block that is not closed extends to the end. */
+/** Skips blocks in other languages. An unclosed block extends to the end. */
 function findDiagram(markdown: string): Diagram | null {
 	const lines = markdown.split(/\r?\n/);
 	for (let index = 0; index < lines.length; index += 1) {
@@ -54,7 +54,7 @@ function findDiagram(markdown: string): Diagram | null {
 	return null;
 }
 
-/** Whether a line is a run of the same sign of at least that length, and nothing else. */
+/** Whether a line consists only of the fence sign, at least as often as the fence. */
 function isClosing(line: string, fence: string): boolean {
 	const text = line.trim();
 	return text.startsWith(fence) && [...new Set(text)].length === 1;

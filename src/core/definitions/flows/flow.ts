@@ -1,10 +1,10 @@
-// Flows: tasks for a model whose order the model decides at branches. Plain data, read from a skill's diagram or built
-// in code, and the prompt at a branch. The kernel runs them.
+// Flows: task sequences in which the model chooses at branches. Plain data, from a skill's diagram or built in code, and the
+// branch prompts. The kernel runs them.
 
 export interface Flow {
-	/** The one node of kind `begin`. */
+	/** The only node of kind `begin`. */
 	readonly begin: string;
-	/** By id. Every edge leads to a node in here. */
+	/** By id. Every edge leads to one of these nodes. */
 	readonly nodes: ReadonlyMap<string, FlowNode>;
 }
 
@@ -28,14 +28,11 @@ export interface TaskNode {
 export interface DecisionNode {
 	readonly kind: "decision";
 	readonly text: string;
-	/** The target of each answer, in the order in which a model is shown them. */
+	/** The target of each answer, in the order shown to the model. */
 	readonly branches: ReadonlyMap<string, string>;
 }
 
-/**
- * The prompt for a decision: the text, the labels, and how to answer; without a text, the rest alone. `hint` is for
- * when the last answer named none of the labels.
- */
+/** The prompt for a decision: the text, if any, the labels and how to answer. `hint`: the last answer named no label. */
 export function decisionPrompt({ text, branches }: DecisionNode, hint: boolean): string {
 	const labels = [...branches.keys()].map((label) => `- ${label}`).join("\n");
 	const instruction = `These are the ways to go on from here:
@@ -49,7 +46,7 @@ letter for letter.`;
 	return [text, instruction, hint ? reminder : ""].filter((part) => part !== "").join("\n\n");
 }
 
-/** The label that an answer chooses; null when its last choice is none of them. Surrounding blank space is ignored. */
+/** The label chosen by an answer; null if its last choice matches none. Ignores surrounding blank space. */
 export function readChoice(text: string, labels: Iterable<string>): string | null {
 	const chosen = text
 		.split("<choice>")

@@ -11,17 +11,17 @@ import { renderParts } from "./template-renderer.ts";
 export interface PromptTemplate {
 	/** Absolute. */
 	readonly file: string;
-	/** The template itself and all that it includes, by file. */
+	/** The template and all its includes, by file. */
 	readonly parts: ReadonlyMap<string, readonly TemplateNode[]>;
 }
 
 type Include = Extract<TemplateNode, { kind: "include" }>;
 
-/** Limits of a template with all its includes: bytes, and files. */
+/** Limits of a template with all its includes: total bytes, and files. */
 const sizeLimit = 256 * 1024;
 const fileLimit = 100;
 
-/** Reads a template with its includes; names of included files are relative to its directory. Throws TemplateError. */
+/** Reads a template with its includes, whose names are relative to its directory. Throws TemplateError. */
 export async function loadPromptTemplate(file: string, files: Files): Promise<PromptTemplate> {
 	const parts = new Map<string, readonly TemplateNode[]>();
 	let size = 0;
@@ -45,15 +45,12 @@ export async function loadPromptTemplate(file: string, files: Files): Promise<Pr
 	return { file, parts };
 }
 
-/**
- * The text, trimmed. Throws TemplateError for an undefined variable, for a value that is not text, and for a text over
- * the limit.
- */
+/** The text, trimmed. Throws TemplateError for an undefined variable, a non-text value, and a text over the limit. */
 export function renderTemplate({ file, parts }: PromptTemplate, scope: Scope): string {
 	return renderParts(parts, file, scope).trim();
 }
 
-/** The text of a file of at most `room` bytes. */
+/** Reads a file of at most `room` bytes. */
 async function readText(file: string, room: number, files: Files): Promise<string> {
 	try {
 		const status = await files.status(file);

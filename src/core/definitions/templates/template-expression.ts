@@ -1,5 +1,5 @@
-// Parses the expressions of prompt templates into functions of a scope: names, texts, numbers, comparisons, `and`,
-// `or`, `not`, `in`, `is defined`. template-parser.ts finds them in a text.
+// Parses template expressions into functions of a scope: names, texts, numbers, comparisons, `and`, `or`, `not`, `in`, `is
+// defined`. template-parser.ts finds them in a text.
 import { createTextSearch } from "../../../base/text/text-search.ts";
 
 export type TemplateValue = string | number | boolean | null | readonly TemplateValue[] | TemplateMap;
@@ -8,13 +8,13 @@ type TemplateMap = { readonly [key: string]: TemplateValue };
 
 export type Scope = Pick<ReadonlyMap<string, TemplateValue>, "get">;
 
-/** Maximal characters of an expression: parsing and evaluation recurse as deep as its parentheses. */
+/** Maximum expression length in characters: parsing and evaluation recurse as deep as its parentheses. */
 const lengthLimit = 1000;
 
-/** The value in a scope. Throws ExpressionError for a variable that is not defined. */
+/** The value in a scope. Throws ExpressionError for an undefined variable. */
 export type Expression = (scope: Scope) => TemplateValue;
 
-/** Why an expression cannot be read or has no value: a clause without full stop. */
+/** Thrown for an expression that cannot be parsed or evaluated; the message is a clause without a full stop. */
 export class ExpressionError extends Error {
 	override readonly name = "ExpressionError";
 }
@@ -35,7 +35,6 @@ const constants: ReadonlyMap<string, TemplateValue> = new Map<string, TemplateVa
 	["None", null],
 ]);
 
-/** Reads an expression. Throws ExpressionError. */
 export function parseExpression(source: string): Expression {
 	if (source.length > lengthLimit) throw new ExpressionError(`an expression is longer than ${lengthLimit} characters`);
 	const tokens = toTokens(source);
@@ -124,7 +123,7 @@ export function parseExpression(source: string): Expression {
 	return position === tokens.length ? expression : refuse();
 }
 
-/** False for what is empty: an empty text, list or map, zero, false and null. */
+/** Empty texts, lists and maps, zero, false and null are falsy. */
 export function isTruthy(value: TemplateValue): boolean {
 	if (Array.isArray(value)) return value.length > 0;
 	if (isMap(value)) return Object.keys(value).length > 0;

@@ -20,13 +20,13 @@ export interface Branch {
 	readonly line: number;
 }
 
-/** A template that cannot be read or rendered. */
+/** A template that cannot be parsed or rendered. */
 export class TemplateError extends Error {
 	override readonly name = "TemplateError";
 	readonly file: string;
-	/** From 1; 0 for the whole file. */
+	/** Counted from 1; 0 for the whole file. */
 	readonly line: number;
-	/** A clause without full stop. */
+	/** A clause without a full stop. */
 	readonly reason: string;
 
 	constructor(file: string, line: number, reason: string, cause?: unknown) {
@@ -37,7 +37,7 @@ export class TemplateError extends Error {
 	}
 }
 
-/** Adds the place to the error of an expression; other errors stay as they are. */
+/** Adds the place to an expression error; returns other errors unchanged. */
 export function located(thrown: unknown, file: string, line: number): unknown {
 	return thrown instanceof ExpressionError ? new TemplateError(file, line, thrown.message, thrown) : thrown;
 }

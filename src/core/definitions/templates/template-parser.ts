@@ -1,8 +1,8 @@
-// Parses the text of a prompt template into nodes.
+// Parses prompt template text into nodes.
 import { type Expression, parseExpression } from "./template-expression.ts";
 import { type Branch, located, TemplateError, type TemplateNode } from "./template-nodes.ts";
 
-/** Maximal nesting of blocks; rendering recurses as deep. */
+/** Maximum block nesting; rendering recurses as deep. */
 export const nestingLimit = 100;
 
 type Piece =
