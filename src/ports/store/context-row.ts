@@ -1,4 +1,4 @@
-// Converts rows of the context log to lines of `context.jsonl` and back (wire-protocol §8.3, agent-kernel §13.4).
+// Converts context log rows to `context.jsonl` lines and back (wire-protocol §8.3, agent-kernel §13.4).
 import * as v from "valibot";
 import { type ContentPart, contentPartSchema, textPartSchema, toolCallSchema } from "../../api/values/content.ts";
 import type { ContextRow, HistoryEntry, MessageRole } from "../../api/values/conversation.ts";
@@ -8,8 +8,7 @@ import { type LineText, toLineText } from "../../base/text/long-text.ts";
 const integer = v.pipe(v.number(), v.integer());
 const optionalText = v.optional(v.nullable(v.string()), null);
 
-// A long session has thousands of rows: each is checked against the one schema for its role and the type of its parts,
-// instead of against all in turn.
+// A long session has thousands of rows: validate each against the schema for its role and part types only.
 const promptSchema = v.object({ content: v.string() });
 const checkpointSchema = v.object({ id: integer });
 const usageSchema = v.object({ token_count: integer });
@@ -20,7 +19,7 @@ const messageSchema = v.object({
 	tool_call_id: optionalText,
 });
 
-/** The row of a line; null for unknown roles and invalid shapes. */
+/** Parses a line; null for unknown roles and invalid shapes. */
 export function fromLine(line: Record<string, unknown> | null): ContextRow | null {
 	const role = line?.["role"];
 	switch (role) {
@@ -86,7 +85,7 @@ function toPart(value: unknown): ContentPart | null {
 	return parsed.success ? parsed.output : null;
 }
 
-/** The line of a row, without its newline. */
+/** Serializes a row, without a newline. */
 export function toLine(row: ContextRow): LineText {
 	switch (row.type) {
 		case "system-prompt":
@@ -104,7 +103,7 @@ function toMessageLine({ role, name, content, toolCalls, toolCallId }: HistoryEn
 	const [first, ...others] = content;
 	return toLineText({
 		role,
-		// Undefined keys are left out of the line.
+		// Undefined keys are omitted.
 		name,
 		content: first?.type === "text" && others.length === 0 ? first.text : content,
 		tool_calls: toolCalls?.map(({ extras, ...call }) => (extras === null ? call : { ...call, extras })),

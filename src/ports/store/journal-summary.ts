@@ -1,12 +1,11 @@
-// What a session's history says that opening it needs: consumption, calls without an end, and what an interrupted step
-// had produced. Computed event by event, so that a store may keep it up to date or compute it from a part of the history.
+// The parts of a session's history that opening needs: usage, unfinished calls, and the output of an interrupted step. Computed
+// event by event, so that a store can keep it current or compute it from part of the history.
 import type { ContextChange, ContextRow } from "../../api/values/conversation.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
 import { digestOfInput } from "./input-digest.ts";
 import type { JournalSummary, KeyedTurn, SessionUse, StartedInput, UnfinishedCall } from "./session-store.ts";
 import { nothingUsed, turnKeyLimit } from "./session-store.ts";
 
-/** The summary of an empty history. */
 export const emptySummary: JournalSummary = {
 	used: nothingUsed,
 	unfinishedCalls: [],
@@ -52,7 +51,7 @@ export class RunningSummary {
 		};
 	}
 
-	/** Takes a durable event into account. */
+	/** Adds a durable event to the summary. */
 	addEvent(event: AgentEvent): void {
 		this.#countUse(event);
 		this.#trackCall(event);
@@ -61,12 +60,12 @@ export class RunningSummary {
 		this.#trackTurn(event);
 	}
 
-	/** Takes a change of the context into account: the answer of a step enters it whole. */
+	/** Adds a context change to the summary: a step's answer enters the context whole. */
 	addContext(change: ContextChange): void {
 		if (change.kind === "replace" || change.rows.some(isAnswer)) this.leaveStep();
 	}
 
-	/** Nothing of the step is missing in the context any more. */
+	/** The context now contains the whole step. */
 	leaveStep(): void {
 		this.#isInStep = false;
 		this.#unretained = [];
@@ -82,7 +81,7 @@ export class RunningSummary {
 		this.#used = { tokens: body.tokens, milliseconds: body.milliseconds, toolCalls: body.tool_calls };
 	}
 
-	/** Ids may repeat in later steps, so an end settles the oldest open call of its id. */
+	/** Ids may repeat in later steps, so an end settles the oldest open call with its id. */
 	#trackCall({ body }: AgentEvent): void {
 		const calls = this.#unfinishedCalls;
 		switch (body.type) {
@@ -123,12 +122,12 @@ export class RunningSummary {
 			this.#keyedTurns = [...this.#keyedTurns, keyed].slice(-turnKeyLimit);
 		}
 		if (body.type === "steer.accepted") this.#waitingSteers = [...this.#waitingSteers, { turnId, input: body.input }];
-		// They are consumed in their order.
+		// They are consumed in order.
 		if (body.type === "steer.consumed") this.#waitingSteers = this.#waitingSteers.slice(1);
 		if (body.type === "turn.ended") {
 			this.#startedInputs = this.#startedInputs.filter((each) => each.turnId !== turnId);
 			this.#waitingSteers = this.#waitingSteers.filter((each) => each.turnId !== turnId);
-			// A turn within a turn ends without an outcome.
+			// A nested turn ends without an outcome.
 			if (body.outcome !== null) this.#openTurn = null;
 		}
 	}
@@ -136,11 +135,11 @@ export class RunningSummary {
 	#trackStep(event: AgentEvent): void {
 		switch (event.body.type) {
 			case "step.started":
-				// What it begins with is in the context before it.
+				// Its initial messages are already in the context.
 				this.#startedInputs = [];
 				this.#enterStep();
 				return;
-			// The answer so far is void.
+			// Discards the partial answer.
 			case "step.retrying":
 				this.#enterStep();
 				return;
@@ -148,7 +147,7 @@ export class RunningSummary {
 			case "turn.ended":
 				this.leaveStep();
 				return;
-			// What was said before it was the report of an earlier crash, not the model's answer.
+			// Earlier output belonged to an earlier crash report, not to the model's answer.
 			case "recovery.reported":
 				this.#unretained = [];
 				return;

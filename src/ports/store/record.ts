@@ -1,5 +1,5 @@
-// The encodings that every store with a journal shares: an event with its number, the state of a session, and the summary
-// of a history, as JSON values. What is read is checked.
+// The encodings shared by stores with a journal: numbered events, session state, and history summaries as JSON values. Validates
+// when reading.
 import * as v from "valibot";
 import { todoSchema, userInputSchema } from "../../api/values/content.ts";
 import { type AgentEvent, readEventBody } from "../../api/values/event.ts";
@@ -7,7 +7,7 @@ import { createSchemaReader } from "../../base/schema-reader.ts";
 import type { JournalSummary, SessionState } from "./session-store.ts";
 
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-/** Greater numbers are damage: the ones after them could not be distinguished. */
+/** Greater numbers are damage: beyond them, consecutive numbers could not be distinguished. */
 const greatestSeq = 2 ** 48;
 export const lastSeq = v.pipe(count, v.maxValue(greatestSeq));
 const amount = v.pipe(v.number(), v.minValue(0));
@@ -38,7 +38,6 @@ const stateSchema = v.object({
 	creationOptions: v.exactOptional(v.unknown()),
 	forkedFrom: v.exactOptional(v.nullable(v.string())),
 });
-/** The fields of a summary. */
 export const summaryEntries = {
 	used: v.object({ tokens: amount, milliseconds: amount, toolCalls: amount }),
 	unfinishedCalls: v.array(
@@ -53,19 +52,19 @@ export const summaryEntries = {
 };
 const summarySchema = v.object(summaryEntries);
 
-/** The JSON value of an event that has a number. */
+/** Encodes a numbered event as JSON. */
 export function toEventRecord({ seq, at, turnId, isFromLog, agentPath, body }: AgentEvent): object {
 	const agents = agentPath.length === 0 ? {} : { agents: agentPath };
 	return { seq, at, turn: turnId, ...(isFromLog === true ? { log: true } : {}), ...agents, event: body };
 }
 
-/** What the events of a journal have in common. */
+/** Fields shared by a journal's events. */
 export interface RecordOrigin {
 	readonly sessionId: string;
 	readonly epoch: string;
 }
 
-/** The event of a JSON value, completed by its origin; null for an invalid one. */
+/** Decodes an event, completed by its origin; null if invalid. */
 export function fromEventRecord(line: unknown, { sessionId, epoch }: RecordOrigin): AgentEvent | null {
 	const placed = readPlaced(line);
 	if (placed === null) return null;
@@ -76,13 +75,13 @@ export function fromEventRecord(line: unknown, { sessionId, epoch }: RecordOrigi
 	return log ? { ...read, isFromLog: true } : read;
 }
 
-/** The fields of the state in a JSON value; null for an invalid one. */
+/** Decodes state fields; null if invalid. */
 export function fromStateRecord(value: unknown): Partial<SessionState> | null {
 	const parsed = v.safeParse(stateSchema, value);
 	return parsed.success ? parsed.output : null;
 }
 
-/** The JSON value of a summary. */
+/** Encodes a summary as JSON. */
 export function toSummaryRecord({
 	unretained,
 	openTurn,
@@ -101,14 +100,13 @@ export function toSummaryRecord({
 	};
 }
 
-/** The summary in a JSON value; null for an invalid one. */
+/** Decodes a summary; null if invalid. */
 export function fromSummaryRecord(value: unknown, origin: RecordOrigin): JournalSummary | null {
 	const parsed = v.safeParse(summarySchema, value);
 	if (!parsed.success) return null;
 	return { ...parsed.output, unretained: toEvents(parsed.output.unretained, origin) };
 }
 
-/** Those of the values that are events. */
 export function toEvents(values: readonly unknown[], origin: RecordOrigin): AgentEvent[] {
 	return values.flatMap((value) => fromEventRecord(value, origin) ?? []);
 }

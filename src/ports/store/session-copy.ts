@@ -1,26 +1,23 @@
-// Copies a session from one store to another, and compares the two. The events keep their order and content; numbers begin at 1
-// and belong to a history of its own, as those of every new session.
+// Copies a session between stores, and compares two copies. Events keep their order and content; numbers start at 1 in a new
+// history, as in every new session.
 import { isDeepStrictEqual } from "node:util";
 import type { AgentEvent } from "../../api/values/event.ts";
 import type { SessionState, SessionStore, StoredSession } from "./session-store.ts";
 
-/** What of a session is to be the same in another store. */
+/** The fields that must be equal in both stores. */
 type Comparable = Pick<AgentEvent, "turnId" | "agentPath" | "at" | "body">;
 
 function toComparable({ turnId, agentPath, at, body }: AgentEvent): Comparable {
 	return { turnId, agentPath, at, body };
 }
 
-/**
- * Copies the session into the store, where it is there as a whole or not at all. Fails `busy` when that has one of this id.
- * Returns the number of its events.
- */
+/** Copies the session atomically. Fails `busy` if the target has a session with this id. Returns the number of events. */
 export async function copySession(source: StoredSession, store: SessionStore): Promise<number> {
 	let count = 0;
 	await store.create(source.workDir, source.id, async (target) => {
 		const agentIds = new Set<string>();
 		const copyContext = () => target.commit({ context: { kind: "replace", rows: source.contextRows } });
-		// What an interrupted step had produced is not in the context: a context that comes later would seem to have it.
+		// An interrupted step's output is not in the context: a later context would seem to include it.
 		if (source.summary.isInStep) await copyContext();
 		for await (const events of source.events()) {
 			if (events.length === 0) continue;
@@ -65,12 +62,12 @@ async function copyAgent(id: string, source: StoredSession, target: StoredSessio
 	await copy.setStatus("idle");
 }
 
-/** A column of a database cannot hold the one character that is replaced in it. */
+/** A database column cannot hold the NUL character. */
 function withStorableTitle(state: SessionState): SessionState {
 	return { ...state, customTitle: state.customTitle?.replaceAll("\0", "\ufffd") ?? null };
 }
 
-/** How the copy differs from what it was made of: one sentence each, none when it is the same. */
+/** Returns the differences between a copy and its source, one sentence each; empty if equal. */
 export async function compareSessions(source: StoredSession, copy: StoredSession): Promise<readonly string[]> {
 	const differences: string[] = [];
 	const [left, right] = [source.events()[Symbol.asyncIterator](), copy.events()[Symbol.asyncIterator]()];
@@ -89,7 +86,7 @@ export async function compareSessions(source: StoredSession, copy: StoredSession
 			}
 		}
 	} finally {
-		// Where they differ, neither is read to its end.
+		// After a difference, neither is read to its end.
 		await Promise.all([left.return?.(), right.return?.()]);
 	}
 	if (!isDeepStrictEqual(source.contextRows, copy.contextRows)) differences.push("The context differs.");
@@ -101,7 +98,7 @@ export async function compareSessions(source: StoredSession, copy: StoredSession
 	return differences;
 }
 
-/** Gives one event after another, and null at the end. */
+/** Returns one event after another, and null at the end. */
 function createReader(pages: AsyncIterator<readonly AgentEvent[]>): () => Promise<AgentEvent | null> {
 	let page: readonly AgentEvent[] = [];
 	let index = 0;

@@ -1,9 +1,9 @@
-// Cuts a list of sessions into pages. The place between two pages is named by the last session of the first, so that
-// sessions that are written meanwhile neither repeat nor hide others.
+// Splits a session list into pages. The last session of a page marks the position, so that concurrent writes neither repeat nor
+// hide other sessions.
 import { KernelError } from "../../base/errors.ts";
 import type { ListQuery, SessionPage, SessionSummary } from "./session-store.ts";
 
-/** Sorts the sessions, the last written first, and returns the page that the query asks for. */
+/** Sorts the sessions, most recently written first, and returns the requested page. */
 export function toPage(sessions: readonly SessionSummary[], { after, limit }: ListQuery): SessionPage {
 	const sorted = [...sessions].sort(compare);
 	const place = after === undefined ? null : toPlace(after);
@@ -20,7 +20,7 @@ function compare(one: Place, other: Place): number {
 	return other.updatedAt - one.updatedAt || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
 }
 
-/** The place that the `next` of a page names. Fails `invalid-input` for another text. */
+/** Parses a page's `next`. Fails `invalid-input` for other texts. */
 export function toPlace(after: string): Place {
 	const colon = after.indexOf(":");
 	const updatedAt = Number(after.slice(0, colon));

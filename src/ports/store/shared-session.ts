@@ -1,5 +1,5 @@
-// A stored session that several processes may have open. Reading needs no claim. The process that wants to write claims
-// the session first, and is then its only writer until another process claims it.
+// A stored session that several processes may have open. Reading needs no claim. A process must claim the session before writing,
+// and is then its only writer until another process claims it.
 import type { AgentEvent } from "../../api/values/event.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Batch, CommitOptions, SessionState, SessionStore, SessionView, StoredSession } from "./session-store.ts";
@@ -8,13 +8,13 @@ export interface SharedSession extends StoredSession {
 	/** Whether this process is the writer. */
 	readonly isClaimed: boolean;
 	/**
-	 * Makes this process the writer. Fails `busy` while a turn runs in another process, and names that process; with
-	 * `takesOver` that turn ends there with an error.
+	 * Makes this process the writer. Fails `busy` while a turn runs in another process, and names that process; `takesOver` ends
+	 * that turn with an error instead.
 	 */
 	claim(takesOver?: boolean): Promise<void>;
 	/** Reads the session again if another process has written it. */
 	refresh(): Promise<void>;
-	/** Called when the session was read again and has changed. */
+	/** Called after a reread found changes. */
 	onChanged(listener: () => void): void;
 	/** Called when another process has claimed the session. */
 	onLost(listener: (reason: KernelError) => void): void;
@@ -26,12 +26,12 @@ export interface SharedPlace {
 	readonly id: string;
 }
 
-/** What a session begins as: only read, or already claimed by this process. */
+/** The initial state: read-only, or already claimed by this process. */
 type Begun = { readonly view: SessionView } | { readonly held: StoredSession };
 
 export function createSharedSession(place: SharedPlace, begun: Begun): SharedSession {
 	const claim = new Claim(place, begun);
-	/** Changes of the state that wait for the first commit. */
+	/** State changes waiting for the first commit. */
 	let waiting: Partial<SessionState> = {};
 	return {
 		id: place.id,
@@ -92,20 +92,20 @@ export function createSharedSession(place: SharedPlace, begun: Begun): SharedSes
 	};
 }
 
-/** Opens the session for reading; null when it does not exist. */
+/** Opens the session for reading; null if it does not exist. */
 export async function viewShared(place: SharedPlace): Promise<SharedSession | null> {
 	const view = await place.store.view(place.workDir, place.id);
 	return view === null ? null : createSharedSession(place, { view });
 }
 
-/** Which process writes a session, and the session as this process knows it. */
+/** Tracks the writer of a session, and this process's copy of it. */
 class Claim {
 	readonly changedListeners = new Set<() => void>();
 	readonly lostListeners = new Set<(reason: KernelError) => void>();
 	readonly #place: SharedPlace;
 	#view: SessionView | null = null;
 	#held: StoredSession | null = null;
-	/** The last session that was held or read. */
+	/** The last session held or read. */
 	#current: StoredSession;
 	/** Why the session is no longer held. */
 	#loss: KernelError | null = null;
@@ -131,7 +131,7 @@ class Claim {
 		return this.#held !== null;
 	}
 
-	/** Throws unless the session is held: this process does not know what others have written since. */
+	/** Throws unless the session is held: other processes may have written since. */
 	writable(): StoredSession {
 		if (this.#held !== null) return this.#held;
 		const why = `The session ${this.#place.id} is only read by this process.`;
@@ -203,7 +203,7 @@ class Claim {
 			if (this.#held !== session) return;
 			this.#held = null;
 			this.#loss = reason;
-			// A claim under way that finds the session lost takes it back.
+			// A claim in progress that finds the session lost takes it back.
 			if (this.#taking === null) for (const listener of this.lostListeners) listener(reason);
 			await session.close({ becomesLast: false });
 		});

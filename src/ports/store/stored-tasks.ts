@@ -24,16 +24,15 @@ export interface TaskSpec {
 	} | null;
 }
 
-/** The state of a task. */
 export interface TaskRuntime {
 	readonly status: TaskStatus;
 	readonly workerPid: number | null;
-	/** Where that process id counts; null in what earlier versions stored. */
+	/** Where that process id is valid; null in data from earlier versions. */
 	readonly workerOrigin: ProcessOrigin | null;
 	/** The command's process and its group. */
 	readonly childPid: number | null;
 	readonly startedAt: number | null;
-	/** The time of its worker's last heartbeat. */
+	/** Time of the worker's last heartbeat. */
 	readonly heartbeatAt: number | null;
 	readonly updatedAt: number | null;
 	readonly finishedAt: number | null;
@@ -41,7 +40,7 @@ export interface TaskRuntime {
 	/** Whether it was ended on request. */
 	readonly interrupted: boolean;
 	readonly timedOut: boolean;
-	/** Why it failed; for a task that waits for an approval, what it wants to do. */
+	/** Why it failed; for a task awaiting approval, the requested action. */
 	readonly failureReason: string | null;
 }
 
@@ -60,39 +59,38 @@ export const newRuntime: TaskRuntime = {
 	failureReason: null,
 };
 
-/** For a task whose state cannot be read: how it ended will never be known. */
+/** For a task with unreadable state: its outcome will never be known. */
 export const unreadableRuntime: TaskRuntime = {
 	...newRuntime,
 	status: "lost",
 	failureReason: "The stored state of the task cannot be read.",
 };
 
-/** Requests to a task's worker. */
 export interface TaskControl {
 	readonly killRequestedAt: number | null;
 	readonly killReason: string | null;
-	/** Whether to kill without grace. */
+	/** Whether to kill without a grace period. */
 	readonly force: boolean;
 }
 
 export const noControl: TaskControl = { killRequestedAt: null, killReason: null, force: false };
 
-/** One task. What can change is read each time: another process may write it. */
+/** One task. Mutable fields are read each time, because another process may write them. */
 export interface StoredTask {
 	readonly spec: TaskSpec;
 	/** Null for sessions in memory. */
 	readonly directory: string | null;
-	/** `unreadableRuntime` when it is damaged. */
+	/** `unreadableRuntime` if damaged. */
 	runtime(): Promise<TaskRuntime>;
 	setRuntime(runtime: TaskRuntime): Promise<void>;
 	control(): Promise<TaskControl>;
 	setControl(control: TaskControl): Promise<void>;
-	/** Notes that the output was read when it had this many bytes. */
+	/** Records that the output was read up to this many bytes. */
 	noteSeen(outputSize: number): Promise<void>;
 	appendOutput(text: string): Promise<void>;
 	/** The last bytes of the output, and its total size. */
 	outputTail(limit: number): Promise<{ readonly bytes: Buffer; readonly size: number }>;
-	/** Removes the task, which has never run. */
+	/** Removes a task that has never run. */
 	remove(): Promise<void>;
 }
 
@@ -100,13 +98,13 @@ export interface StoredTasks {
 	/** Whether there may be any; a cheap check. */
 	any(): Promise<boolean>;
 	create(spec: TaskSpec): Promise<StoredTask>;
-	/** The readable ones, oldest first; damaged ones are skipped and logged. */
+	/** The readable ones, oldest first; skips and logs damaged ones. */
 	list(): Promise<readonly StoredTask[]>;
-	/** The task of this id; null when there is no readable one. */
+	/** Null if missing or unreadable. */
 	find(id: string): Promise<StoredTask | null>;
 }
 
-/** A notification for the person and the model. */
+/** A notification for the user and the model. */
 export interface Notification {
 	readonly id: string;
 	readonly category: string;
@@ -119,7 +117,7 @@ export interface Notification {
 	readonly createdAt: number;
 	readonly payload: Readonly<Record<string, unknown>>;
 	readonly targets: readonly string[];
-	/** Only one notification per key is stored; null for one that may repeat. */
+	/** Only one notification per key is stored; null allows repeats. */
 	readonly dedupeKey: string | null;
 }
 
@@ -129,7 +127,7 @@ export interface SinkDelivery {
 	readonly ackedAt: number | null;
 }
 
-/** The delivery of a notification, by sink. */
+/** The delivery status by sink. */
 export type Delivery = Readonly<Record<string, SinkDelivery>>;
 
 export const pendingDelivery: SinkDelivery = { status: "pending", claimedAt: null, ackedAt: null };
@@ -142,9 +140,8 @@ export interface StoredNotification {
 export interface StoredNotifications {
 	/** Whether there may be any; a cheap check. */
 	any(): Promise<boolean>;
-	/** The readable ones, oldest first; damaged ones are skipped and logged. */
+	/** The readable ones, oldest first; skips and logs damaged ones. */
 	list(): Promise<readonly StoredNotification[]>;
-	/** Stores a new one. */
 	add(persisted: StoredNotification): Promise<void>;
 	setDelivery(id: string, delivery: Delivery): Promise<void>;
 }

@@ -5,13 +5,13 @@ import { KernelError } from "../../base/errors.ts";
 
 const longestTitle = 50;
 const ellipsis = "…";
-/** Words; long ones in pieces that are longer than any title. */
+/** Words; splits long ones into pieces longer than any title. */
 const words = /\S{1,200}/gu;
 
 /** Shown for a session without a title. */
 export const untitled = "Untitled";
 
-/** At most 50 characters on one line, cut at a word boundary where there is one; null when the input has no text. */
+/** At most 50 characters on one line, cut at a word boundary if possible; null if the input has no text. */
 export function toTitle(input: UserInput): string | null {
 	const text = beginningOf(inputText(input));
 	if (text === "") return null;
@@ -28,12 +28,12 @@ export function toTitle(input: UserInput): string | null {
 	);
 }
 
-/** Characters of a title that somebody gives. */
+/** Maximum characters of a user-chosen title. */
 const longestGivenTitle = 200;
-/** Breaks, and what changes how the text around it is shown. */
+/** Line breaks, and characters that change how surrounding text is displayed. */
 const unprintable = /[\s\p{Cc}\p{Zl}\p{Zp}\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f]+/gu;
 
-/** A title that somebody gives, on one line. Fails `invalid-input` for none and for one that is too long. */
+/** Normalizes a user-chosen title to one line. Fails `invalid-input` if it is empty or too long. */
 export function toGivenTitle(text: string): string {
 	if (text.length > 4 * longestGivenTitle) throw tooLong();
 	const title = text.replace(unprintable, " ").trim();
@@ -46,7 +46,7 @@ function tooLong(): KernelError {
 	return new KernelError("invalid-input", `A title has at most ${longestGivenTitle} characters.`);
 }
 
-/** The first words with single spaces between them, more than a title can hold, however long the text is. */
+/** The first words separated by single spaces, longer than any title, without processing the whole text. */
 function beginningOf(text: string): string {
 	let start = "";
 	for (const [word] of text.matchAll(words)) {

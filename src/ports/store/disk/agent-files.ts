@@ -1,4 +1,4 @@
-// The files of one subagent in its session's directory: context, events, last prompt, readable output, and metadata.
+// The files of one subagent in its session directory: context, events, last prompt, readable output, and metadata.
 import path from "node:path";
 import * as v from "valibot";
 import type { ContextRow } from "../../../api/values/conversation.ts";
@@ -33,34 +33,33 @@ const metaSchema = v.looseObject({
 export interface AgentFilesOptions {
 	readonly files: Files;
 	readonly clock: Clock;
-	/** The session's directory. */
 	readonly directory: string;
 	readonly protocolVersion: string;
-	/** Creates an append-only file that is synced and closed with the session's own. */
+	/** Creates an append-only file that is synced and closed with the session's files. */
 	lineFile(file: string, knownSize: number, header?: string): LineFile;
-	/** Reads the rows of a context file; invalid lines are skipped and logged. */
+	/** Reads the rows of a context file; skips and logs invalid lines. */
 	readContext(file: string): Promise<() => readonly ContextRow[]>;
-	/** Does the work while the session is open; fails `closed` after. */
+	/** Runs the work while the session is open; fails `closed` afterwards. */
 	whileOpen<T>(work: () => Promise<T>): Promise<T>;
 	/** Replaces a whole file, and creates its directory. */
 	replace(file: string, text: string): Promise<void>;
-	/** Adds a paragraph to a text for people, and creates its directory. */
+	/** Appends a paragraph to a readable text, and creates its directory. */
 	appendText(file: string, text: string): Promise<void>;
 }
 
 const agentsDirectory = "subagents";
 const metaName = "meta.json";
-/** Ids come from a model: one with path syntax would lead out of the directory. */
+/** The model chooses ids: an id with path syntax could escape the directory. */
 const idPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
 
-/** The subagent of this id; null when there is none that can be read. */
+/** Opens a subagent by id; null if missing or unreadable. */
 export async function openAgentFiles(id: string, options: AgentFilesOptions): Promise<StoredAgent | null> {
 	if (!idPattern.test(id)) return null;
 	const meta = await readMeta(path.join(options.directory, agentsDirectory, id, metaName), options.files);
 	return meta === null ? null : await createAgentFiles(toDescription(id, meta), options, meta.last_task_id);
 }
 
-/** Marks subagents as failed that are marked as running by a process that is gone. Fails `storage-failed`. */
+/** Marks subagents as failed whose process died while they were running. Fails `storage-failed`. */
 export async function failStaleAgents(
 	options: Pick<AgentFilesOptions, "files" | "clock" | "directory">,
 ): Promise<void> {
@@ -76,7 +75,7 @@ export async function failStaleAgents(
 	}
 }
 
-/** No subagent outlives the process that runs it. */
+/** A subagent never outlives its process. */
 function isRunning(status: AgentStatus): boolean {
 	return status === "running_foreground" || status === "running_background";
 }
@@ -100,7 +99,7 @@ function toDescription(id: string, meta: v.InferOutput<typeof metaSchema>): Agen
 	};
 }
 
-/** `now` is milliseconds since the epoch; the file has seconds. */
+/** `now` is in milliseconds since the epoch; the file uses seconds. */
 function toMetaText(agent: AgentDescription, status: AgentStatus, lastTaskId: string | null, now: number): string {
 	const { id, type, description, createdAt, modelOverride, effectiveModel } = agent;
 	const meta = {
@@ -122,7 +121,7 @@ function toMetaText(agent: AgentDescription, status: AgentStatus, lastTaskId: st
 	return `${JSON.stringify(meta, null, 2)}\n`;
 }
 
-/** The files of a subagent, new or existing. Nothing is written before the first call. */
+/** Opens or creates a subagent's files. Writes nothing before the first call. */
 export async function createAgentFiles(
 	agent: AgentDescription,
 	options: AgentFilesOptions,
@@ -142,7 +141,7 @@ export async function createAgentFiles(
 	const setStatus = async (status: AgentStatus): Promise<void> => {
 		await write(metaName, toMetaText(agent, status, lastTaskId, clock.now()));
 		if (isRunning(status)) return;
-		// A session may have any number of subagents; those that have ended hold no file open.
+		// A session may have any number of subagents; finished ones keep no file open.
 		await withStorageError(directory, () => Promise.all([contextLines.close(), events.close()]));
 	};
 

@@ -1,5 +1,5 @@
-// One session on disk: its logs, state and entry in the index, written by one owner. Nothing is created or repaired
-// before the first write, which comes at once where events get new numbers.
+// One session on disk: its logs, state and index entry, written by one owner. Creates and repairs nothing before the first write,
+// which happens immediately if events get new numbers.
 import path from "node:path";
 import type { Clock } from "../../../base/clock.ts";
 import { errorText, KernelError } from "../../../base/errors.ts";
@@ -47,15 +47,15 @@ export interface DiskSessionOptions {
 	readonly syncDirectory: SyncDirectory;
 	/** See `DiskStoreOptions`. */
 	readonly bootedAt?: number;
-	/** Whether it is only read. */
+	/** Whether the session is opened read-only. */
 	readonly isView?: boolean;
-	/** A watch on the lease of a session of this store. */
+	/** Creates a watch on a session lease. */
 	createWatch(): LeaseWatch;
-	/** Removes what killed processes left in directories that all sessions share. */
+	/** Removes leftovers of killed processes from directories shared by all sessions. */
 	sweepShared(): Promise<void>;
 }
 
-/** What a session's files said when they were read. */
+/** The parsed session files. */
 export interface ReadSession {
 	readonly found: FoundSession;
 	readonly openedAt: number;
@@ -66,7 +66,7 @@ export interface ReadSession {
 	wholeAt(file: string): FileStatus | null;
 }
 
-/** Reads the files found. Rejects with Node's errors when they cannot be read. */
+/** Reads the files found. Rejects with Node's errors. */
 export async function readDiskSession(options: DiskSessionOptions, found: FoundSession): Promise<ReadSession> {
 	const { files, log, clock, paths, left } = options;
 	const openedAt = clock.now();
@@ -75,7 +75,7 @@ export async function readDiskSession(options: DiskSessionOptions, found: FoundS
 	const recoveredRows = history.context.rows?.length ?? 0;
 	const hasHistory = history.lastSeq > 0 || recoveredRows > 0;
 	const wasEstablished = found.contextPath === null && !hasHistory && (await isEstablishedByJournal(paths, found));
-	/** Somebody created it for later, and it has no content yet. */
+	/** The session was prepared for later use and has no content yet. */
 	const wasUnused = !hasHistory && (wasEstablished || isUnused(found));
 	const hasState = found.hasState || (history.opening.kind === "opened" && history.opening.hasState);
 	const existed = recoveredRows > 0 || (wasUnused ? hasState : found.contextPath !== null);
@@ -95,9 +95,7 @@ export async function readDiskSession(options: DiskSessionOptions, found: FoundS
 	return { found, openedAt, history, stateFile, existed, wasUnused, wholeAt };
 }
 
-/**
- * The session that was read. Without a lease, for a session that does not exist, one is taken before the first write.
- */
+/** Opens a session that was read. Without a lease (the session does not exist yet), takes one before the first write. */
 export async function openDiskSession(
 	options: DiskSessionOptions,
 	reading: ReadSession,
@@ -118,7 +116,7 @@ export async function openDiskSession(
 			nameMade: () => names.nameMade(file),
 			...how,
 		});
-	/** What is written once a commit is in the journal may come so late that another process writes the session by then. */
+	/** Files written after the journal commit may be so late that another process already writes the session. */
 	const checkNotLost = async (): Promise<void> => beginning.lease()?.checkLate();
 	const agentLines: LineFile[] = [];
 	const sessionLog = createSessionLog({
@@ -134,7 +132,7 @@ export async function openDiskSession(
 		isFresh: !existed,
 		isNew: beginning.isNew,
 		prepare: beginning.prepareJournal,
-		// The names of the other logs need not be on stable storage: they are written again from the journal.
+		// The names of the other logs need no sync: they can be rebuilt from the journal.
 		lineFile: (file, knownSize, header) =>
 			lineFile(file, knownSize, {
 				wholeAt: wholeAt(file),
@@ -149,7 +147,7 @@ export async function openDiskSession(
 		},
 	});
 	if (leaseHeld !== null) watch.start(leaseHeld);
-	// By these clients follow the session: after a crash no other event may get one of them.
+	// Clients follow the session by event number: after a crash no other event may reuse one.
 	if (options.isView !== true)
 		await sessionLog.storeNumbers().catch((thrown: unknown) => {
 			log.warn("the new numbers of events could not be stored yet", {
@@ -158,7 +156,7 @@ export async function openDiskSession(
 			});
 		});
 	let isEstablished = false;
-	/** Whether it has been the last one of its work dir before. */
+	/** Whether it was already the last session of its work directory. */
 	let isMarked = existed;
 	const markStarted = async (): Promise<void> => {
 		if (isMarked) return await index.setLastSessionSoon(workDir, options.id);

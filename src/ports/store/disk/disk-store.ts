@@ -47,23 +47,23 @@ export interface DiskStoreOptions {
 	readonly shareDir: string;
 	readonly log: Log;
 	readonly clock: Clock;
-	/** Written into the header of new event logs, such as `1.10`. */
+	/** Protocol version for the header of new event logs, such as `1.10`. */
 	readonly protocolVersion: string;
 	/**
-	 * What happens to a session that another process holds: it is waited for and then taken over, or, with "expired", the
-	 * opening fails `busy` unless the other process is dead.
+	 * For a session held by another process: "patient" waits and then takes over; "expired" fails `busy` unless the other process
+	 * is dead.
 	 */
 	readonly takeOver?: "patient" | "expired";
 	/**
-	 * When the machine was started, in milliseconds: a session that was not closed and not written since may have lost its last
-	 * events, and gets another epoch. Absent for one that never stopped.
+	 * Boot time of the machine in milliseconds: a session that was not closed cleanly nor written since may have lost its last
+	 * events, and gets a new epoch. Absent for a machine that never stopped.
 	 */
 	readonly bootedAt?: number;
 }
 
 /**
- * A session whose files cannot be read. It can be opened, so that the server starts; the first write reports the error,
- * and nothing ever overwrites what could not be read.
+ * A session with unreadable files. It can be opened, so that the server starts; the first write reports the error, and nothing
+ * overwrites the unreadable files.
  */
 function createBarredSession(id: string, workDir: string, directory: string, error: KernelError): StoredSession {
 	const refuse = () => Promise.reject(error);
@@ -95,7 +95,7 @@ function refuseHeld(id: string, { pid, name }: LeaseHolder): KernelError {
 	return new KernelError("busy", `The session ${id} is open in another process, ${name}.`, { data: { holder: pid } });
 }
 
-/** Another one whenever the session was written. */
+/** Changes whenever the session is written. */
 async function markOf(files: FileReader, { journal, context, events, state }: SessionPaths): Promise<string> {
 	const statuses = await Promise.all([journal, context, events, state].map((file) => files.status(file)));
 	return JSON.stringify(statuses.map((status) => (status === null ? null : [status.size, status.modifiedAt])));
@@ -109,7 +109,7 @@ const nothingLeft: LeftDirectories = {
 	isAsLeft: async () => false,
 };
 
-/** The context of a session whose file of it is missing. */
+/** Rebuilds the context of a session whose context file is missing. */
 async function readWholeContext(source: JournalSource): Promise<readonly ContextRow[]> {
 	const journal = await openJournal(source);
 	return journal.kind === "opened" ? readJournalContext(source, journal.range) : [];
@@ -120,17 +120,17 @@ const oldSuffix = ".jsonl";
 /** Milliseconds after which a temporary file in a shared directory counts as abandoned. */
 const sharedAge = 60_000;
 
-/** The store below a share directory. Nothing is read or created before a session is opened. */
+/** The store below a share directory. Reads and creates nothing before a session is opened. */
 export function createDiskStore(options: DiskStoreOptions): SessionStore {
 	const { files, shareDir, log } = options;
 	const index = createSessionIndex(options);
 	const left = createLeftDirectories(options);
 	const syncDirectory = createDirectorySync(files);
 	const createWatch = createLeaseWatches({ files, clock: options.clock, directory: toLeasesDirectory(shareDir) });
-	/** What was read for a view: whoever claims the session reads only what has changed since. */
+	/** Data read for a view, so that a later claim reads only what has changed since. */
 	const viewed = new WeakMap<SessionView, { readonly mark: string; readonly read: ReadSession }>();
 	let swept: Promise<void> | null = null;
-	/** Once per process: what is left later, the next process removes. */
+	/** Once per process: the next process removes later leftovers. */
 	const sweepShared = (): Promise<void> => {
 		swept ??= (async () => {
 			await sweepAll([shareDir, toLeasesDirectory(shareDir)], options, options.clock.now() - sharedAge);
@@ -154,7 +154,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 	type Own = ReturnType<typeof optionsOf>;
 	const readAndOpen = async (own: Own, found: FoundSession, lease: Lease | null): Promise<StoredSession> =>
 		openDiskSession(own, await readDiskSession(own, found), lease);
-	/** Takes the lease of a session of which a file was seen. */
+	/** Takes the lease of a session that has at least one file. */
 	const withLease = async <T>(
 		{ id, paths }: Own,
 		work: (lease: Lease) => Promise<T>,

@@ -1,5 +1,5 @@
-// Whether the holder of a lease lives that runs elsewhere, where its process id cannot be looked up: a newcomer puts a
-// question next to the lease, an empty file, and the holder removes it when it sees it. Costs nothing while nobody asks.
+// Checks whether a lease holder on another machine or in another container is alive, where its process id cannot be looked up:
+// the newcomer creates an empty question file next to the lease, and the holder removes it. Costs nothing unless someone asks.
 import path from "node:path";
 import { never } from "../../../base/abort.ts";
 import { type Clock, sleep } from "../../../base/clock.ts";
@@ -7,12 +7,12 @@ import type { Files } from "../../files/port.ts";
 
 const pollInterval = 20;
 
-/** One of a temporary file: what an asking process leaves that was killed is removed with those. */
+/** Named like a temporary file, so that the cleanup also removes the question of a killed process. */
 function questionName(token: string): string {
 	return `.${token}.tmp`;
 }
 
-/** Whether the holder with this token answers within this time, in milliseconds. */
+/** Whether the holder with this token answers in time; milliseconds. */
 export async function isAnswered(
 	{ files, clock, path: leasePath }: { readonly files: Files; readonly clock: Clock; readonly path: string },
 	token: string,
@@ -20,7 +20,7 @@ export async function isAnswered(
 ): Promise<boolean> {
 	const question = path.join(path.dirname(leasePath), questionName(token));
 	const started = clock.monotonic();
-	// Where another newcomer has put it, the answer is for both.
+	// If another newcomer has already asked, the answer serves both.
 	await files.create(question, "");
 	while ((await files.status(question)) !== null) {
 		if (clock.monotonic() - started >= patience) {
@@ -32,7 +32,7 @@ export async function isAnswered(
 	return true;
 }
 
-/** Answers for the holder with this token if it is asked; `names` are those in the directory of the leases. */
+/** Answers for the holder with this token if asked; `names` lists the lease directory. */
 export async function answer(
 	files: Pick<Files, "remove">,
 	leasePath: string,

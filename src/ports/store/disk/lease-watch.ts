@@ -1,6 +1,6 @@
-// Watches the leases of sessions while they are held, so that a session learns soon that another process has taken it
-// over, and not at its next write, and answers whoever asks whether this process lives. All leases are files of one directory, and a lease is taken over by replacing its file:
-// as long as no name in the directory has changed, one look at the directory is enough, however many sessions there are.
+// Watches held session leases, so that a session learns of a takeover quickly rather than at its next write, and answers liveness
+// questions. All leases are files in one directory, and a takeover replaces the file: while the directory is unchanged, a single
+// status call suffices for any number of sessions.
 import { never } from "../../../base/abort.ts";
 import { type Clock, sleep } from "../../../base/clock.ts";
 import { createDeferred } from "../../../base/deferred.ts";
@@ -9,21 +9,21 @@ import type { Files } from "../../files/port.ts";
 import { showsLaterChanges } from "./file-times.ts";
 import type { Lease } from "./lease.ts";
 
-/** Milliseconds between two looks at the directory. */
+/** Directory polling interval in milliseconds. */
 const watchInterval = 1000;
-/** Looks of which one is at each lease anyway: some file systems keep no time of change for a directory. */
+/** Every so many polls each lease is checked anyway: some file systems keep no directory modification time. */
 const fullLookEvery = 60;
-/** Leases that are looked at together: a thousand at once would delay everything else. */
+/** Leases checked together: a thousand at once would delay everything else. */
 const leasesAtOnce = 20;
-/** Milliseconds from those to the next ones. */
+/** Milliseconds between such groups. */
 const pause = 20;
 
 export interface LeaseWatch {
-	/** Resolves with the reason when the lease is lost. */
+	/** Resolves with the reason if the lease is lost. */
 	readonly lost: Promise<KernelError>;
-	/** The session is lost for this reason, whoever has the lease; the watch ends. */
+	/** Marks the session as lost for this reason, no matter who holds the lease; the watch ends. */
 	lose(reason: KernelError): void;
-	/** Begins to watch this lease. */
+	/** Starts watching this lease. */
 	start(lease: Lease): void;
 	stop(): void;
 }
@@ -31,16 +31,15 @@ export interface LeaseWatch {
 export interface LeaseWatchOptions {
 	readonly files: Pick<Files, "status" | "list">;
 	readonly clock: Clock;
-	/** The directory of the leases. */
 	readonly directory: string;
 }
 
-/** Makes the watches of a store. */
+/** Creates a store's lease watches. */
 export function createLeaseWatches(options: LeaseWatchOptions): () => LeaseWatch {
 	const { clock } = options;
 	const held = new Set<Lease>();
 	const { look, distrust } = createLook(options, held);
-	/** Ends the wait for the next look; null while nothing is watched. */
+	/** Ends the wait for the next poll; null while nothing is watched. */
 	let ending: AbortController | null = null;
 	const watch = async (end: AbortController): Promise<void> => {
 		while (!end.signal.aborted) {
@@ -74,7 +73,7 @@ export function createLeaseWatches(options: LeaseWatchOptions): () => LeaseWatch
 				if (isStopped) return;
 				own = lease;
 				held.add(lease);
-				// It may have been taken over before, by a change that was seen and had nothing to do with the others.
+				// It may have been taken over earlier, in a directory change that was already seen.
 				distrust();
 				void lease.whenLost.then(() => drop(lease));
 				if (ending !== null) return;
@@ -87,16 +86,16 @@ export function createLeaseWatches(options: LeaseWatchOptions): () => LeaseWatch
 }
 
 interface Look {
-	/** Looks at the leases if one of them may have been taken over since the last time. */
+	/** Checks the leases if one of them may have been taken over since. */
 	look(): Promise<void>;
-	/** Has the next look be at each lease, whatever the directory shows. */
+	/** Forces the next poll to check every lease. */
 	distrust(): void;
 }
 
 function createLook({ files, clock, directory }: LeaseWatchOptions, held: Set<Lease>): Look {
-	/** When a name in the directory was last changed, if every later change shows another time. */
+	/** The directory's modification time, if every later change will show another time. */
 	let unchangedSince: number | null = null;
-	/** Looks at nothing but the directory since the last one at the leases. */
+	/** Directory-only polls since the last lease check. */
 	let skipped = 0;
 	const distrust = (): void => {
 		unchangedSince = null;
@@ -106,7 +105,7 @@ function createLook({ files, clock, directory }: LeaseWatchOptions, held: Set<Le
 			await lease.check();
 			await lease.answer(names);
 		} catch {
-			// For any other reason, such as a directory that was moved away, the next look is at the leases again.
+			// For any other reason, such as a moved directory, the next poll checks the leases again.
 			if (lease.loss === null) distrust();
 		}
 	};

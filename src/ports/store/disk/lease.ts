@@ -1,5 +1,5 @@
-// Which process may write a session: the one in its lease, a small file outside the session directory. A newcomer waits
-// a while and then takes over; the previous holder notices before its next write. Nobody is ever refused.
+// Determines which process may write a session: the holder of its lease, a small file outside the session directory. A newcomer
+// waits a while and then takes over; the previous holder notices before its next write. Nobody is ever refused.
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import * as v from "valibot";
@@ -22,34 +22,36 @@ import { hasWholeSeconds, showsLaterChanges } from "./file-times.ts";
 import { answer, isAnswered } from "./lease-question.ts";
 import { withStorageError } from "./logs/storage-error.ts";
 
-/** Milliseconds after which a newcomer has the session, whatever the holder does. */
+/** Milliseconds after which a newcomer gets the session in any case. */
 const leasePatience = 3_000;
 const pollInterval = 20;
-/** The last of them, for what the holder is just writing when the lease is taken over: before anything further it looks at that. */
+/**
+ * The last part of that time, for a write in progress during the takeover: the holder checks the lease before any further write.
+ */
 const lastWriteTime = 250;
-/** Milliseconds within which what is written is written before a newcomer reads it, with time left for the write. */
+/** Milliseconds within which late writes finish before a newcomer reads them, with time left for the write. */
 const lateWriteTime = 100;
 
 export interface Lease {
 	/**
-	 * Fails `storage-failed` once another process has taken over the session, permanently; and while the session's
+	 * Fails `storage-failed` permanently after another process has taken over the session, and temporarily while the session
 	 * directory is missing.
 	 */
 	check(): Promise<void>;
 	/**
-	 * The same for what is written late, after a check for what it follows from. Looks only where that was so long ago that a
-	 * newcomer may have read the files by now: this process may have been stopped meanwhile.
+	 * Like `check`, for writes that follow an earlier check. Checks again only if that was so long ago that a newcomer may have
+	 * read the files since, for example because this process was suspended.
 	 */
 	checkLate(): Promise<void>;
-	/** Why it is lost; null while it is held. */
+	/** Why the lease is lost; null while it is held. */
 	readonly loss: KernelError | null;
 	/** Resolves with that reason. */
 	readonly whenLost: Promise<KernelError>;
-	/** Whether there is a file that another process can take over. */
+	/** Whether a lease file exists that another process can take over. */
 	readonly isWatchable: boolean;
-	/** Answers whoever asks whether this process lives; `names` are those in the directory of the leases. */
+	/** Answers liveness questions; `names` lists the lease directory. */
 	answer(names: ReadonlySet<string>): Promise<void>;
-	/** Releases the lease if it is still this one. */
+	/** Releases the lease if it is still held. */
 	release(): Promise<void>;
 }
 
@@ -57,13 +59,12 @@ export interface LeaseOptions {
 	readonly files: Files;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** The file of the lease. */
 	readonly path: string;
-	/** The session's directory, for people. */
+	/** The session directory, for messages. */
 	readonly directory: string;
 }
 
-/** Where no lease can be stored, no other writer can be detected either. */
+/** Without a lease file, other writers cannot be detected either. */
 const noLease: Lease = {
 	check: async () => {},
 	checkLate: async () => {},
@@ -74,10 +75,10 @@ const noLease: Lease = {
 	release: async () => {},
 };
 
-/** It becomes the name of a file: one with path syntax would lead out of the directory of the leases. */
+/** The token becomes part of a file name: path syntax could escape the lease directory. */
 const tokenPattern = /^[^/\\\0]{1,64}$/;
 
-/** Leases of versions that knew no origin lack it. */
+/** Leases of older versions have no origin. */
 const holderSchema = v.object({
 	pid: processIdSchema,
 	origin: storedOriginSchema,
@@ -85,7 +86,7 @@ const holderSchema = v.object({
 });
 type Holder = v.InferOutput<typeof holderSchema>;
 
-/** Null for a lease without a holder, such as one that is just being written. */
+/** Null for a lease without a holder, such as one being written. */
 function toHolder(content: string): Holder | null {
 	try {
 		const parsed = v.safeParse(holderSchema, JSON.parse(content));
@@ -109,7 +110,7 @@ async function createWithParents(files: Files, file: string, content: string): P
 	}
 }
 
-/** The topmost missing directory on the path, itself included; null when all exist. */
+/** The topmost missing directory on the path, including the path itself; null if all exist. */
 async function findRemoved(files: Files, directory: string): Promise<string | null> {
 	let removed: string | null = null;
 	for (let current = directory; (await files.status(current)) === null; current = path.dirname(current)) {
@@ -119,10 +120,10 @@ async function findRemoved(files: Files, directory: string): Promise<string | nu
 	return removed;
 }
 
-/** A living process that holds a lease, as far as that is known. */
+/** A process that holds a lease and is not known to be dead. */
 export interface LeaseHolder {
 	readonly pid: number;
-	/** For people: its process id, and on which machine where that is another one. */
+	/** For people: its process id, and its machine if different. */
 	readonly name: string;
 	readonly isThisProcess: boolean;
 }
@@ -131,25 +132,25 @@ function toLeaseHolder(holder: Holder): LeaseHolder {
 	return { pid: holder.pid, name: describeProcess(holder), isThisProcess: isThisProcess(holder) };
 }
 
-/** What is done about a holder that has not ended for certain. May throw instead. */
+/** Decides about a holder that is not certainly dead. May throw instead. */
 type WhileHeld = (holder: Holder, liveness: Exclude<Liveness, "ended">) => Promise<"wait" | "take">;
 
-/** When the file of the lease was written, or null where somebody may have replaced it since. */
+/** Returns the lease file's write time, or null if another process may have replaced it since. */
 async function acquire(options: LeaseOptions, token: string, whileHeld: WhileHeld): Promise<number | null> {
 	const { files, clock, log, path: leasePath } = options;
 	const started = clock.monotonic();
 	const content = JSON.stringify({ ...ownProcess(), token, time: new Date(clock.now()).toISOString() });
 	for (;;) {
 		const created = await createWithParents(files, leasePath, content);
-		// Whoever takes this process for an ended one, as an earlier version elsewhere may, replaces the file at once.
+		// A process that considers this one dead, such as an earlier version on another machine, may replace the file at once.
 		if (created !== null) return hasWholeSeconds(created.modifiedAt) ? null : created.modifiedAt;
-		// Null where it was released just now, and for a link that leads nowhere.
+		// Null if it was just released, and for a dangling link.
 		const held = await readText(files, leasePath);
 		const holder = toHolder(held ?? "");
 		const liveness = holder === null ? null : livenessOf(holder);
 		const isGone = liveness === "ended";
 		const decision = holder === null || liveness === null || isGone ? "wait" : await whileHeld(holder, liveness);
-		// Deciding may take as long as another one takes to have it.
+		// Another process may take the lease during this decision.
 		if (decision === "take" && (await readText(files, leasePath)) !== held) continue;
 		if (isGone || decision === "take" || clock.monotonic() - started >= leasePatience - lastWriteTime) {
 			log.info("the lease of a session is taken over", { path: leasePath, pid: holder?.pid ?? null, liveness });
@@ -162,9 +163,9 @@ async function acquire(options: LeaseOptions, token: string, whileHeld: WhileHel
 }
 
 /**
- * Takes the lease. That of an ended process is taken over at once, any other after 3 s, also that of a process elsewhere,
- * which cannot be looked up. Where no lease can be written the session is used without one: rejects only with a `KernelError`
- * that `whileHeld` throws, which is called as long as it is waited for.
+ * Takes the lease. Takes over a dead process's lease at once and any other after 3 s, including one on another machine, which
+ * cannot be looked up. If no lease can be written, the session is used without one: rejects only with a `KernelError` from
+ * `whileHeld`, which is called while waiting.
  */
 export async function takeLease(
 	options: LeaseOptions,
@@ -184,7 +185,7 @@ export async function takeLease(
 	}
 }
 
-/** Takes the lease at once, also from a living process. */
+/** Takes the lease at once, even from a living process. */
 export async function takeLeaseAtOnce(options: LeaseOptions): Promise<Lease> {
 	const token = newToken();
 	try {
@@ -195,19 +196,19 @@ export async function takeLeaseAtOnce(options: LeaseOptions): Promise<Lease> {
 	}
 }
 
-/** The process that holds the lease, unless it is known to have ended; null when there is none. */
+/** The lease holder, unless it is known to be dead; null if none. */
 export async function findHolder(files: Files, leasePath: string): Promise<LeaseHolder | null> {
 	const holder = toHolder((await readText(files, leasePath).catch(() => null)) ?? "");
 	return holder === null || livenessOf(holder) === "ended" ? null : toLeaseHolder(holder);
 }
 
 /**
- * What a process elsewhere counts as that holds the lease: with "asked" as living if it answers, for which it is given
- * as long as it would be waited for; with the others as living or as ended at once.
+ * How to treat a holder on another machine: "asked" asks whether it is alive, for the takeover waiting time; the others assume it
+ * is living or ended.
  */
 type Elsewhere = "asked" | "living" | "ended";
 
-/** Takes the lease unless a living process holds it: then fails with what `toError` makes of that process. */
+/** Takes the lease unless a living process holds it; then fails with the result of `toError`. */
 export async function takeFreeLease(
 	options: LeaseOptions,
 	toError: (holder: LeaseHolder) => KernelError,
@@ -227,16 +228,16 @@ function newToken(): string {
 	return randomBytes(9).toString("hex");
 }
 
-/** `writtenAt` is when its file was written, if nobody can have replaced it before that was read. */
+/** `writtenAt` is the lease file's write time, if nothing can have replaced the file before that was read. */
 function createLease(
 	{ files, clock, log, path: leasePath, directory }: LeaseOptions,
 	token: string,
 	writtenAt: number | null,
 ): Lease {
 	const lost = createDeferred<KernelError>();
-	/** When the file was last written, once that distinguishes this lease from any other: a status is cheaper than reading. */
+	/** The file's last write time, once it identifies this lease uniquely: a status call is cheaper than reading. */
 	let knownTime = writtenAt;
-	/** When the last look began that saw this lease. */
+	/** Start of the last check that confirmed this lease. */
 	let checkedAt = Number.NEGATIVE_INFINITY;
 	const holder = async () => toHolder((await readText(files, leasePath)) ?? "");
 	const failure = (reason: string) => new KernelError("storage-failed", `Cannot write ${directory}: ${reason}`);
@@ -246,7 +247,7 @@ function createLease(
 			? "another process has taken over the session."
 			: `its lease below ${path.dirname(leasePath)} was removed; another process may have written the session since.`;
 	};
-	// A property, and no getter of this object: one would take each lease a shape of its own in memory.
+	// A property instead of a getter: getters would give each lease its own hidden class.
 	const lease: { -readonly [Key in keyof Lease]: Lease[Key] } = {
 		async check() {
 			if (lease.loss !== null) throw lease.loss;
@@ -256,14 +257,14 @@ function createLease(
 			const isAsKnown = status !== null && status.modifiedAt === knownTime;
 			const found = isAsKnown ? null : await withStorageError(leasePath, holder);
 			if (isAsKnown || found?.token === token) {
-				// Two processes that find the lease of an ended one both replace it, and maybe with the same time.
+				// Two processes that find a dead process's lease both replace it, possibly with the same time.
 				if (!isAsKnown)
 					knownTime = status !== null && showsLaterChanges(status.modifiedAt, now) ? status.modifiedAt : null;
 				checkedAt = lookedAt;
 				return;
 			}
 			const removed = await withStorageError(directory, () => findRemoved(files, directory));
-			// It may come back, with the lease unchanged.
+			// The directory may come back with the lease unchanged.
 			if (removed !== null) throw failure(`${removed} was removed while the session was open.`);
 			const loss = failure(toLoss(found, status !== null));
 			lease.loss = loss;
@@ -282,7 +283,7 @@ function createLease(
 		async release() {
 			const isKnown = knownTime !== null && (await files.status(leasePath))?.modifiedAt === knownTime;
 			if (!isKnown && (await holder())?.token !== token) return;
-			// One that stays makes the next open of the session in this process or another wait for three seconds.
+			// A leftover lease would delay the session's next opening by three seconds.
 			await files.remove(leasePath).catch(async () => {
 				if ((await holder())?.token === token) await files.remove(leasePath);
 			});

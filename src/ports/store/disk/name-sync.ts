@@ -1,5 +1,5 @@
-// Tracks directories with names that are not on stable storage yet: a file that was created, renamed or replaced
-// survives a power loss only once its directory is synced too.
+// Tracks directories with names that are not on stable storage yet: a created, renamed or replaced file survives a power loss
+// only after its directory is synced.
 import path from "node:path";
 import { systemErrorCode } from "../../../base/errors.ts";
 import { createSharedRuns } from "../../../base/shared-run.ts";
@@ -7,32 +7,29 @@ import type { Files } from "../../files/port.ts";
 import { withStorageError } from "./logs/storage-error.ts";
 
 export interface NameSync {
-	/** Whether every name noted so far is on stable storage. */
+	/** Whether all names noted so far are on stable storage. */
 	isSynced(): boolean;
-	/** A file was created or removed at this path. */
+	/** Notes that a file was created or removed. */
 	nameMade(file: string): void;
-	/**
-	 * A directory may have been created, or found as a killed process left it: notes it and all above it, up to the
-	 * share directory.
-	 */
+	/** Notes a directory that may have been created here or by a killed process, and its parents up to the share directory. */
 	directoryMade(directory: string): void;
-	/** Puts every name noted so far on stable storage. Fails `storage-failed`. */
+	/** Syncs all noted names to stable storage. Fails `storage-failed`. */
 	sync(): Promise<void>;
 }
 
-/** Puts the names in a directory on stable storage. */
+/** Syncs the names in a directory to stable storage. */
 export type SyncDirectory = (directory: string) => Promise<void>;
 
 /**
- * For all sessions of a store: those that are created together have most directories in common. A sync that was requested
- * while another one ran is one that began later.
+ * Shared by all sessions of a store: sessions created together have most directories in common. A sync requested during another
+ * one waits for a new sync.
  */
 export function createDirectorySync(files: Pick<Files, "syncDirectory">): SyncDirectory {
 	const syncs = createSharedRuns<void>();
 	return (directory) => syncs(directory, () => files.syncDirectory(directory));
 }
 
-/** The directory of a session, and the share directory above it. */
+/** The session directory, and the share directory above it. */
 export interface SyncedDirectories {
 	readonly shareDir: string;
 	readonly directory: string;
@@ -47,8 +44,8 @@ export function createNameSync(
 	let last: Promise<void> = Promise.resolve();
 
 	/**
-	 * A directory below the session's may have been removed since, such as that of a task that did not start: its names are gone with it, and
-	 * what has to last is that the one above has it no more. The session's own must be there.
+	 * A subdirectory may have been removed since, such as that of a task that did not start: its names are gone, and only its
+	 * removal from the parent must persist. The session directory itself must exist.
 	 */
 	const syncNames = async (directory: string): Promise<void> => {
 		try {
@@ -84,7 +81,7 @@ export function createNameSync(
 			unsynced.add(top);
 		},
 		sync() {
-			// Serialized: a call with nothing left to sync must still wait for the sync that is under way.
+			// Serialized: a call with nothing left to sync must still wait for the sync in progress.
 			last = last.catch(() => undefined).then(syncAll);
 			return last;
 		},

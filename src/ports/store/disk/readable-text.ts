@@ -1,9 +1,9 @@
-// Appends paragraphs to texts for people, preserving what another program has added.
+// Appends paragraphs to readable texts, preserving other programs' additions.
 import type { Files } from "../../files/port.ts";
 
 const newline = 0x0a;
 
-/** Adds the text after a blank line; the directory has to exist. */
+/** Adds the text after a blank line; the directory must exist. */
 export async function appendParagraph(files: Files, file: string, text: string): Promise<void> {
 	const separator = await separatorFor(files, file);
 	const opened = await files.openAppend(file);

@@ -1,22 +1,22 @@
-// The session directories that this process has released, so that loading one again need not sweep it, nor read the end of
-// its event log: as long as no name in it has changed, no killed process has left anything there.
+// Remembers the session directories this process has released, so that reloading a session need not sweep it or read the end of
+// its event log: while no name in it has changed, no killed process left anything there.
 import type { Clock } from "../../../base/clock.ts";
 import { forgetOldest } from "../../../base/collections.ts";
 import type { FileStatus, Files } from "../../files/port.ts";
 import { showsLaterChanges } from "./file-times.ts";
 
 export interface LeftDirectories {
-	/** Notes the current state of a directory, every name in it being on stable storage. */
+	/** Notes a directory's current state; all its names are on stable storage. */
 	note(directory: string): Promise<void>;
-	/** Notes how the event log in it was when that ended with a whole line; null when that is not known. */
+	/** Notes the event log's status when it ended with a complete line; null if unknown. */
 	noteEvents(directory: string, whole: FileStatus | null): void;
-	/** How that was, if every later change of it shows in its status; null otherwise. */
+	/** Returns that status, if every later change will show in it; otherwise null. */
 	wholeEvents(directory: string): FileStatus | null;
 	/** Whether no name in it has changed since it was noted. */
 	isAsLeft(directory: string): Promise<boolean>;
 }
 
-/** Of those released last. */
+/** Maximum remembered directories, most recently released. */
 const mostDirectories = 10_000;
 
 function remember<Value>(known: Map<string, Value>, directory: string, value: Value): void {
@@ -32,7 +32,7 @@ export function createLeftDirectories({
 	readonly files: Files;
 	readonly clock: Clock;
 }): LeftDirectories {
-	/** The time of the last change of each. */
+	/** The modification time of each. */
 	const times = new Map<string, number>();
 	const events = new Map<string, FileStatus>();
 	return {

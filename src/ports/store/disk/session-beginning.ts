@@ -1,5 +1,5 @@
-// How the writing of a session on disk begins: with its lease, its directory, and the clearing up of what killed processes
-// left there. Until the first write nothing of it happens.
+// Prepares the first write of a session on disk: takes its lease, creates its directory, and cleans up after killed processes.
+// Does nothing before the first write.
 import type { Clock } from "../../../base/clock.ts";
 import { KernelError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
@@ -26,33 +26,36 @@ export interface SessionBeginningOptions {
 	readonly left: LeftDirectories;
 	readonly names: NameSync;
 	readonly watch: LeaseWatch;
-	/** Milliseconds; temporary files that were written earlier are of other processes. */
+	/** Milliseconds; older temporary files belong to other processes. */
 	readonly openedAt: number;
-	/** Removes what killed processes left in directories that all sessions share. */
+	/** Removes leftovers of killed processes from directories shared by all sessions. */
 	sweepShared(): Promise<void>;
 }
 
 export interface SessionBeginning {
-	/** Runs before a write: begins, where nothing was written before, or checks the lease. Fails when the session is another process's. */
+	/**
+	 * Runs before a write: starts the session at the first write, otherwise checks the lease. Fails if another process holds the
+	 * session.
+	 */
 	prepare(): Promise<void>;
-	/** For the journal, whose appends look at the lease themselves: where the session is new, they are all that is written. */
+	/** For the journal, whose appends check the lease themselves: in a new session they are the only writes. */
 	prepareJournal(): Promise<void>;
 	hasBegun(): boolean;
-	/** Whether this session made its directory, and moved nothing there: then it has no file that this session did not write. */
+	/** Whether this session created its directory and moved nothing into it: then it wrote every file there. */
 	isNew(): boolean;
-	/** Null for one that nobody has created yet. */
+	/** Null if the session does not exist yet. */
 	lease(): Lease | null;
 }
 
-/** `leaseHeld` is null for a session that was looked for without its lease: it is taken before the first write. */
+/** `leaseHeld` is null if the session was looked up without its lease: the first write then takes it. */
 export function createSessionBeginning(options: SessionBeginningOptions, leaseHeld: Lease | null): SessionBeginning {
 	const { files, log, clock, index, workDir, paths, found, left, names, watch, openedAt } = options;
 	const hadContent = logBytes(found) > 0 || found.hasState;
-	/** Whether nobody had created it when it was looked for, without its lease. */
+	/** Whether the session did not exist when looked up without its lease. */
 	const wasMissing = leaseHeld === null && !isThere(found);
 	let lease = leaseHeld;
 
-	/** Why nothing of it can be stored any more: another process created it since it was looked for. */
+	/** Why the session can no longer be stored: another process created it since. */
 	let refusal: KernelError | null = null;
 	const refuseCreated = async (): Promise<void> => {
 		if (!wasMissing) return;
@@ -66,11 +69,11 @@ export function createSessionBeginning(options: SessionBeginningOptions, leaseHe
 		throw refusal;
 	};
 	let isMoved = false;
-	/** Whether it was not there before, and has nothing from before. */
+	/** Returns whether the directory is new and has no earlier content. */
 	const makeDirectory = async (): Promise<boolean> => {
 		const isNew = await files.makeDirectory(paths.directory);
 		if (found.contextPath !== paths.oldContext) return isNew;
-		// Where the rest of the start failed, it is there already.
+		// If the rest of the start failed, it exists already.
 		if (isMoved) return false;
 		await files.rename(paths.oldContext, paths.context);
 		isMoved = true;
@@ -82,7 +85,7 @@ export function createSessionBeginning(options: SessionBeginningOptions, leaseHe
 	const makeOwn = async (): Promise<void> => {
 		isNew = await withStorageError(
 			paths.directory,
-			// If a directory with content is missing now, somebody deleted it: it must not come back half empty.
+			// If a directory with content is now missing, it was deleted: it must not come back half empty.
 			async () => (!hadContent || found.contextPath === paths.oldContext) && (await makeDirectory()),
 		);
 		names.directoryMade(paths.directory);
@@ -93,13 +96,13 @@ export function createSessionBeginning(options: SessionBeginningOptions, leaseHe
 	const start = async (): Promise<void> => {
 		if (refusal !== null) throw refusal;
 		if (lease === null) {
-			// Whoever has created it meanwhile keeps it.
+			// A process that created it meanwhile keeps it.
 			lease = await takeLease({ ...options, path: paths.lease, directory: paths.directory }, refuseCreated);
 			watch.start(lease);
 		} else await lease.check();
 		const isAsLeft = found.contextPath === paths.context && (await left.isAsLeft(paths.directory));
 		const failStale = () => failStaleAgents({ files, clock, directory: paths.directory });
-		// What one of them does, no other looks at; a failure waits for the others, so that none goes on by itself.
+		// The steps are independent; a failure waits for all of them, so that none continues in the background.
 		const parts = await Promise.allSettled([
 			...(wasMissing ? [] : [failStale()]),
 			...(isAsLeft ? [] : [index.register(workDir), makeOwn(), options.sweepShared()]),
@@ -138,7 +141,7 @@ export function createSessionBeginning(options: SessionBeginningOptions, leaseHe
 	};
 }
 
-/** Removes the temporary files in these directories that were last written before `before`. */
+/** Removes temporary files in these directories that were last written before `before`. */
 export async function sweepAll(
 	directories: readonly string[],
 	{ files, log }: { readonly files: Files; readonly log: Log },

@@ -1,5 +1,5 @@
-// Deletes a session from disk for good. It ceases to be one in a single step: its directory gets another name, outside of
-// the places where sessions are found. Its files are removed after that.
+// Deletes a session from disk permanently. A single rename moves its directory out of the places where sessions are found; its
+// files are removed afterwards.
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { Clock } from "../../../base/clock.ts";
@@ -20,7 +20,7 @@ export interface DeletionOptions {
 	readonly paths: SessionPaths;
 }
 
-/** Fails `busy` while another process uses it, `storage-failed` when it cannot be removed. */
+/** Fails `busy` while another process uses it, `storage-failed` if it cannot be removed. */
 export async function deleteDiskSession(options: DeletionOptions): Promise<void> {
 	const { files, index, log, workDir, id, paths } = options;
 	try {
@@ -36,7 +36,7 @@ export async function deleteDiskSession(options: DeletionOptions): Promise<void>
 				});
 			}
 		}
-		// Also after a crash in between: until then it names no session.
+		// Also correct after a crash in between: until then it names no session.
 		await index.clearLastSession(workDir, id);
 		await removeDeleted(files, paths.shareDir, log);
 	} catch (thrown) {
@@ -46,7 +46,7 @@ export async function deleteDiskSession(options: DeletionOptions): Promise<void>
 	}
 }
 
-/** Until the last step it is the whole session, afterwards it is none. */
+/** The last step is atomic: before it the session is complete, after it the session is gone. */
 async function putAside(files: Files, paths: SessionPaths, lease: Lease): Promise<void> {
 	const { directory, context, oldContext } = paths;
 	const parent = path.dirname(directory);
@@ -54,7 +54,7 @@ async function putAside(files: Files, paths: SessionPaths, lease: Lease): Promis
 		await files.makeDirectory(directory);
 		if ((await files.status(context)) === null) await files.rename(oldContext, context);
 		else await files.remove(oldContext);
-		// It must not come back as a session of its own when the power fails.
+		// A power loss must not restore it as a session.
 		await files.syncDirectory(parent);
 	}
 	const deleted = toDeletedDirectory(paths.shareDir);
@@ -64,7 +64,7 @@ async function putAside(files: Files, paths: SessionPaths, lease: Lease): Promis
 	await files.syncDirectory(parent);
 }
 
-/** Removes what deleted sessions left: this process, another one that does the same now, or one that was killed. */
+/** Removes remains of deleted sessions, from this process or other ones, running or killed. */
 export async function removeDeleted(files: Files, shareDir: string, log: Log): Promise<void> {
 	const deleted = toDeletedDirectory(shareDir);
 	if ((await files.status(deleted)) === null) return;

@@ -1,4 +1,4 @@
-// The paths of one session's files, a summary of their content, and the removal of empty sessions.
+// The paths of a session's files, a summary of their content, and the removal of empty sessions.
 import path from "node:path";
 import type { Log } from "../../../base/log.ts";
 import type { FileReader, Files } from "../../files/port.ts";
@@ -23,13 +23,13 @@ export interface SessionPaths {
 	/** Written by versions before the journal. */
 	readonly calls: string;
 	readonly state: string;
-	/** The context of a session in the layout before session directories; moved at the first write. */
+	/** The context in the layout before session directories; moved at the first write. */
 	readonly oldContext: string;
-	/** Outside the directory: the lease of the process that writes the session. */
+	/** The lease of the writing process, outside the directory. */
 	readonly lease: string;
 }
 
-/** The paths of a session; `workDirName` is the directory name of its work dir. */
+/** `workDirName` is the directory name of the session's work directory. */
 export function toSessionPaths(shareDir: string, workDirName: string, id: string): SessionPaths {
 	const parent = path.join(shareDir, "sessions", workDirName);
 	const directory = path.join(parent, id);
@@ -46,23 +46,22 @@ export function toSessionPaths(shareDir: string, workDirName: string, id: string
 	};
 }
 
-/** The directory of the leases of all sessions. */
 export function toLeasesDirectory(shareDir: string): string {
 	return path.join(shareDir, "leases");
 }
 
 /**
- * Where the directories of deleted sessions go before their files are removed, one after the other: what is left there
- * when the process is killed is no session. On the same file system as the sessions.
+ * Where directories of deleted sessions go before their files are removed one by one: leftovers of a killed process there are no
+ * sessions. On the same file system as the sessions.
  */
 export function toDeletedDirectory(shareDir: string): string {
 	return path.join(shareDir, "sessions", "deleted");
 }
 
-/** The directory name under which sessions are that are not there yet: no work directory has such a name. */
+/** The directory name for sessions under construction; no work directory hashes to it. */
 export const stagedName = "staged";
 
-/** Where the sessions are written that come to be as a whole. On the same file system as the sessions. */
+/** Where sessions that appear atomically are written first. On the same file system as the sessions. */
 export function toStagedDirectory(shareDir: string): string {
 	return path.join(shareDir, "sessions", stagedName);
 }
@@ -77,7 +76,7 @@ export function isThere(found: FoundSession): boolean {
 	return found.contextPath !== null || logBytes(found) > 0 || found.hasState;
 }
 
-/** Whether it is found by its id: its first turn is delivered as soon as a log has it, before there is a context. */
+/** Whether it can be found by id: its first turn counts as delivered as soon as a log has it, before there is a context. */
 export async function isFound(paths: SessionPaths, found: FoundSession): Promise<boolean> {
 	if (found.contextPath !== null || found.eventsSize > 0) return true;
 	if (found.journalSize === 0) return false;
@@ -85,14 +84,14 @@ export async function isFound(paths: SessionPaths, found: FoundSession): Promise
 	return isEnough(await readJournalStart(found.files, paths.journal, isEnough));
 }
 
-/** Whether it has a context, also when the file of that is missing. */
+/** Whether it has a context, even if the context file is missing. */
 export async function hasContext(files: Files, paths: SessionPaths): Promise<boolean> {
 	const found = await findSession(files, paths);
 	if (found.contextPath !== null || found.journalSize === 0) return found.contextPath !== null;
 	return (await readJournalStart(found.files, paths.journal, (start) => start.hasContext)).hasContext;
 }
 
-/** Whether its journal says that it was established although nothing had happened in it. */
+/** Whether its journal says it was established without any activity. */
 export async function isEstablishedByJournal(
 	{ journal }: SessionPaths,
 	{ files, journalSize }: FoundSession,
@@ -101,12 +100,12 @@ export async function isEstablishedByJournal(
 	return (await readJournalStart(files, journal, (start) => start.isEstablished)).isEstablished;
 }
 
-/** Whether the session was created for later and is still unused, as far as its other logs say. */
+/** Whether, judging by its other logs, the session was prepared for later and is still unused. */
 export function isUnused({ contextPath, contextSize, eventsSize, callsSize }: FoundSession): boolean {
 	return contextPath !== null && contextSize + eventsSize + callsSize === 0;
 }
 
-/** Whether somebody created it for later: another program, or this one by establishing it. */
+/** Whether it was prepared for later use: by another program, or by this one with `establish`. */
 export async function isPrepared(files: FileReader, paths: SessionPaths): Promise<boolean> {
 	const found = await findSession(files, paths);
 	return isUnused(found) || (await isEstablishedByJournal(paths, found));
@@ -117,8 +116,8 @@ export function findSession(files: FileReader, paths: SessionPaths): Promise<Fou
 }
 
 /**
- * The same, for a session that is there only if somebody has created it: null, after one look at most times, when a file of
- * it is there. It is to be found again then, once it is certain that nobody writes it.
+ * Like `findSession`, for a session that exists only if created earlier: usually decides with one check, and returns null if one
+ * of its files exists. It must then be looked up again under its lease.
  */
 export async function findUnlessThere(files: FileReader, paths: SessionPaths): Promise<FoundSession | null> {
 	const found = createFoundFiles(files);
@@ -146,7 +145,7 @@ async function findIn(files: FoundFiles, paths: SessionPaths): Promise<FoundSess
 	};
 }
 
-/** Bytes of a line of the log that is no header, and of a row of the context that is no system prompt. */
+/** Maximum bytes of an event log line that is no header, and of a context row that is no system prompt. */
 const probedHeader = 64 * 1024;
 const probedPrompt = 8 * 1024 * 1024;
 
@@ -166,13 +165,13 @@ async function hasMessages(files: Files, file: string): Promise<boolean> {
 }
 
 /**
- * Whether a session has no title, no event and no message. Unreadable files and long lines count as content, so that
- * little is read: the end of the process waits for this.
+ * Whether a session has no title, event or message. Unreadable files and long lines count as content, so that little is read:
+ * process shutdown waits for this.
  */
 export async function isEmptySession(files: Files, paths: SessionPaths): Promise<boolean> {
 	const { title, damaged } = await readListedState(files, paths.directory);
 	if (title !== null || damaged || (await hasRecords(files, paths.events))) return false;
-	// The journal has what the event log lacks: events of other kinds, and all when that is missing.
+	// The journal contains what the event log lacks: other event kinds, and all events if it is missing.
 	if ((await files.status(paths.journal)) !== null) {
 		const start = await readJournalStart(files, paths.journal, (known) => known.hasEvents || known.hasMessages);
 		if (start.hasEvents || start.hasMessages) return false;
@@ -185,12 +184,12 @@ function isPresent(size: number | null | undefined): boolean {
 }
 
 export interface StoredSummary {
-	/** No title, no event, no message. Unreadable files count as content. */
+	/** No title, event or message. Unreadable files count as content. */
 	readonly empty: boolean;
 	readonly title: string;
-	/** When one of its logs was last written, in milliseconds since the epoch. */
+	/** Last write time of its logs, in milliseconds since the epoch. */
 	readonly updatedAt: number;
-	/** In milliseconds since the epoch; null for a session that is not archived. */
+	/** In milliseconds since the epoch; null if not archived. */
 	readonly archivedAt: number | null;
 }
 
@@ -204,14 +203,14 @@ async function readPromptTitle(files: Files, file: string): Promise<string | nul
 	return null;
 }
 
-/** What the beginning of a journal says. */
+/** Facts from the start of a journal. */
 interface JournalStart {
 	/** Whether it has a context without rows: it was established, or its context was cleared. */
 	readonly isEstablished: boolean;
 	readonly hasContext: boolean;
 	readonly hasEvents: boolean;
 	readonly hasMessages: boolean;
-	/** Of the first prompt; null without one. */
+	/** From the first prompt; null without one. */
 	readonly title: string | null;
 }
 
@@ -223,7 +222,7 @@ const nothingInJournal: JournalStart = {
 	title: null,
 };
 
-/** Reads until `isEnough` of it is known. What cannot be read counts as content. */
+/** Reads until `isEnough` returns true. Unreadable content counts as content. */
 async function readJournalStart(
 	files: FileReader,
 	file: string,
@@ -261,13 +260,13 @@ function withRecord(start: JournalStart, record: ReadRecord): JournalStart {
 	}
 }
 
-/** The title that the journal's first prompt gives; null when there is none. */
+/** The title from the journal's first prompt; null if none. */
 async function readJournalTitle(files: Files, { journal }: SessionPaths): Promise<string | null> {
 	if ((await files.status(journal)) === null) return null;
 	return (await readJournalStart(files, journal, ({ title }) => title !== null)).title;
 }
 
-/** The data for a list of sessions; read from the disk each time, because other programs write there too. */
+/** The data for a session list; read from disk each time, because other programs write there too. */
 export async function readSummary(files: Files, paths: SessionPaths): Promise<StoredSummary> {
 	const state = await readListedState(files, paths.directory);
 	const journalTime = await files.status(paths.journal);
@@ -286,7 +285,7 @@ async function contextPathOf(files: Files, { context, oldContext }: SessionPaths
 	return (await files.status(context)) === null ? oldContext : context;
 }
 
-/** Removes the files of an empty session, and its directory unless others have files there. */
+/** Removes an empty session's files, and its directory unless it contains foreign files. */
 export async function removeSession(files: Files, paths: SessionPaths, log: Log): Promise<void> {
 	const { journal, context, events, calls, state, oldContext, directory } = paths;
 	for (const file of [journal, context, events, calls, state, oldContext]) {

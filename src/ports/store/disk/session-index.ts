@@ -1,5 +1,5 @@
-// `kimi.json`: which work directories have sessions, and the last session of each. Other programs read and write it
-// too, so every change re-reads it under a lock and preserves foreign content.
+// `kimi.json`: lists work directories with sessions, and the last session of each. Other programs use it too, so every change
+// re-reads it under a lock and preserves foreign content.
 import path from "node:path";
 import * as v from "valibot";
 import { createBatchedWork } from "../../../base/batched-work.ts";
@@ -15,34 +15,34 @@ import { withStorageError } from "./logs/storage-error.ts";
 import { isWorkDir } from "./work-dir.ts";
 
 export interface SessionIndex {
-	/** Adds the work dir unless it is listed. Fails `storage-failed`. */
+	/** Adds the work directory. Idempotent. Fails `storage-failed`. */
 	register(workDir: string): Promise<void>;
 	/**
-	 * Null when there is none; undefined when the work dir is not listed, or the file cannot be read. Of a damaged file, what is whole
-	 * counts, here and for the other calls.
+	 * Null if there is none; undefined if the work directory is not listed or the file is unreadable. All calls use the intact
+	 * part of a damaged file.
 	 */
 	lastSessionId(workDir: string): Promise<string | null | undefined>;
-	/** The listed work dirs, in their order; none when the file cannot be read. */
+	/** The listed work directories, in order; empty if the file is unreadable. */
 	workDirs(): Promise<readonly string[]>;
-	/** Sets the last session of the work dir, adding it if necessary. Fails `storage-failed`. */
+	/** Sets the last session of the work directory, adding it if necessary. Fails `storage-failed`. */
 	setLastSession(workDir: string, id: string): Promise<void>;
 	/**
-	 * The same for a session that need not be found by this alone: many sessions in turns change the file at most once a
-	 * second. Resolves at once when the change waits for its second. Fails `storage-failed` when it did not have to wait.
+	 * Like `setLastSession`, when not needed to find the session: alternating sessions change the file at most once per second.
+	 * Resolves at once if the change is delayed. Fails `storage-failed` if it was not delayed.
 	 */
 	setLastSessionSoon(workDir: string, id: string): Promise<void>;
 	/** Clears the last session if it is this one. Fails `storage-failed`. */
 	clearLastSession(workDir: string, id: string): Promise<void>;
 	/**
-	 * Reads what a change would read, so that it need not if nothing has changed by then. Nothing is read that was changed just
-	 * now: it would be read again. Fails `storage-failed`.
+	 * Reads ahead for a change, which need not read again if nothing has changed. Skips a file changed just now, which would be
+	 * read again. Fails `storage-failed`.
 	 */
 	warmUp(): Promise<void>;
-	/** Writes what waits. Never rejects: a failure is logged. */
+	/** Writes delayed changes. Never rejects: logs failures. */
 	settle(): Promise<void>;
 }
 
-/** Milliseconds between two changes that need not be written at once. */
+/** Milliseconds between two changes that may be delayed. */
 const soon = 1000;
 
 const localEntrySchema = v.looseObject({
@@ -58,19 +58,19 @@ interface IndexContent {
 	readonly entries: readonly unknown[];
 }
 
-/** Null when nothing changes: then nothing is written. */
+/** Null means no change and no write. */
 type Change = (content: IndexContent) => IndexContent | null;
 
 const counted = ({ entries }: IndexContent) => ({ workDirs: entries.length });
 
-/** The changes in order; the same content when none of them changes anything. */
+/** Applies the changes in order; returns the same content if none has an effect. */
 function applied(changes: readonly Change[], content: IndexContent): IndexContent {
 	return changes.reduce((changed, change) => change(changed) ?? changed, content);
 }
 
 const emptyContent: IndexContent = { others: {}, entries: [] };
 
-/** Null when the bytes are not a valid index. */
+/** Null if the bytes are not a valid index. */
 function parseIndex(bytes: Buffer): IndexContent | null {
 	let value: unknown;
 	try {
@@ -84,13 +84,13 @@ function parseIndex(bytes: Buffer): IndexContent | null {
 }
 
 /**
- * What is whole in a damaged index: another program may have been stopped while it wrote the file, and the sessions of a directory that is
- * not listed are found from nowhere but there.
+ * Recovers intact entries from a damaged index: another program may have been stopped while writing, and sessions of an unlisted
+ * directory cannot be found otherwise.
  */
 function salvage(bytes: Buffer): IndexContent {
 	const text = bytes.toString("utf8");
 	const whole = [...text.matchAll(/\{[^{}]*\}/g)].map(([entry]) => entry);
-	// Of an entry that is cut off, the path is enough.
+	// For a truncated entry, the path is enough.
 	const [, cutPath] = /"path"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text.slice(text.lastIndexOf("}") + 1)) ?? [];
 	const texts = cutPath === undefined ? whole : [...whole, `{"path":${cutPath}}`];
 	const entries = texts.flatMap((each) => {
@@ -136,7 +136,7 @@ function isSame(one: FileStatus, other: FileStatus): boolean {
 	return one.modifiedAt === other.modifiedAt && one.size === other.size;
 }
 
-/** The index of a share directory, which need not exist yet. */
+/** The index of a share directory, which may not exist yet. */
 export function createSessionIndex(options: {
 	readonly files: Files;
 	readonly shareDir: string;
@@ -146,21 +146,21 @@ export function createSessionIndex(options: {
 	const { files, shareDir, log } = options;
 	const indexPath = path.join(shareDir, "kimi.json");
 
-	/** The content of the file, and its bytes when it is damaged. */
+	/** The file's content, and its bytes if damaged. */
 	const read = async (): Promise<{ readonly content: IndexContent; readonly damaged: Buffer | null }> => {
 		const bytes = await files.read(indexPath);
 		if (bytes === null) return { content: emptyContent, damaged: null };
 		const content = parseIndex(bytes);
 		return content === null ? { content: salvage(bytes), damaged: bytes } : { content, damaged: null };
 	};
-	/** The same where nothing is changed: a file that cannot be read is as an empty one. */
+	/** Like `read` without a change: an unreadable file counts as empty. */
 	const look = async (): Promise<IndexContent> => {
 		const { content, damaged } = await read().catch(() => ({ content: emptyContent, damaged: true }));
 		if (damaged !== null) log.warn("the session index could not be read", { path: indexPath, ...counted(content) });
 		return content;
 	};
 
-	/** What cannot be read stays for whoever wants to look at it. */
+	/** Keeps an unreadable file for inspection. */
 	const copyAside = async (bytes: Buffer, content: IndexContent): Promise<void> => {
 		const aside = await damagedPath(files, indexPath);
 		await files.replace(aside, bytes, { sync: true });
@@ -168,11 +168,11 @@ export function createSessionIndex(options: {
 		log.warn("the session index could not be read and is written anew", found);
 	};
 
-	/** The index as it was read last, and the file then. */
+	/** The last content read, with the file's status. */
 	let known: { readonly status: FileStatus; readonly content: IndexContent } | null = null;
 	/**
-	 * The same as `read`, for the decision that nothing changes: a file that looks as it did is not read again. What was changed
-	 * just now is not remembered, since a later change could look the same, and `ahead` of a change not even read.
+	 * Like `read`, for deciding that nothing changes: a file with an unchanged status is not read again. A file changed just now
+	 * is not remembered, since a later change could have the same status, and with `ahead` not even read.
 	 */
 	const readUnlocked = async (ahead = false): Promise<IndexContent | null> => {
 		const lookedAt = options.clock.now();
@@ -185,10 +185,10 @@ export function createSessionIndex(options: {
 		known = damaged !== null || !isSettled ? null : { status, content };
 		return damaged === null ? content : null;
 	};
-	/** Sessions are loaded together: one of them reads for all. */
+	/** Sessions load concurrently: one of them reads for all. */
 	let warming: Promise<void> | null = null;
 
-	/** Applies the changes in order, with at most one replacement of the file. */
+	/** Applies the changes in order, replacing the file at most once. */
 	const write = async (changes: readonly Change[]): Promise<void> => {
 		const before = await readUnlocked();
 		if (before !== null && applied(changes, before) === before) return;
@@ -201,12 +201,12 @@ export function createSessionIndex(options: {
 		});
 	};
 
-	/** Changes requested during a write are written together: sessions are many, the file is one. */
+	/** Changes requested during a write are combined: there are many sessions and one file. */
 	const update = createBatchedWork<Change>((changes) => withStorageError(indexPath, () => write(changes)));
 
-	/** By work dir: the last sessions that wait to be written. */
+	/** Delayed last sessions, by work directory. */
 	const later = new Map<string, string>();
-	/** By work dir: the last session that was written here. */
+	/** The last session written here, by work directory. */
 	const written = new Map<string, string>();
 	let withdrawLater: (() => void) | null = null;
 	let markedAt = Number.NEGATIVE_INFINITY;
@@ -237,7 +237,7 @@ export function createSessionIndex(options: {
 	const settle = (): Promise<void> => {
 		withdrawLater?.();
 		withdrawLater = null;
-		// Changes are written in order: with the last of them those before are written too.
+		// Changes are written in order: the last one completes all earlier ones.
 		if (later.size > 0) writing = writeLater();
 		return writing;
 	};
@@ -258,8 +258,8 @@ export function createSessionIndex(options: {
 		setLastSession: setLast,
 		async setLastSessionSoon(workDir, id) {
 			const wait = markedAt + soon - options.clock.monotonic();
-			// Where no other session of this process takes turns, the file mostly says so already; and where another process has
-			// written it, this must not come late.
+			// If no other session of this process alternates, the file is usually current; and if another process has written it,
+			// this write must not be late.
 			const isAlone = written.get(workDir) === id && !later.has(workDir);
 			if (isAlone || (wait <= 0 && withdrawLater === null)) return await setLast(workDir, id);
 			later.set(workDir, id);

@@ -1,5 +1,5 @@
-// Creates a session with content in one step: its files are written in a directory that is no session's, which then gets
-// the name of the session, unless another process has created one of its id meanwhile.
+// Creates a session with content atomically: writes its files in a staging directory and renames it to the session directory,
+// unless another process has created the same id meanwhile.
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { Clock } from "../../../base/clock.ts";
@@ -18,7 +18,7 @@ import {
 	toStagedDirectory,
 } from "./session-directory.ts";
 
-/** Paths at which a session is written before it is one: others each time, as several may be created under one id. */
+/** Unique staging paths, because several sessions may be created under one id. */
 export function toStagedPaths(shareDir: string): SessionPaths {
 	return stagedPathsOf(shareDir, randomBytes(9).toString("hex"));
 }
@@ -32,16 +32,16 @@ export interface StagingOptions {
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly id: string;
-	/** Where the session will be. */
+	/** The session's final paths. */
 	readonly paths: SessionPaths;
 	readonly staged: SessionPaths;
-	/** Opens the session at its staged paths. */
+	/** Opens the session at its staging paths. */
 	open(): Promise<StoredSession>;
-	/** Makes the work directory known, so that the session is found in it. */
+	/** Registers the work directory, so that the session can be found. */
 	register(): Promise<void>;
 }
 
-/** Fails `busy` when there is a session at these paths, and with whatever `fill` throws. */
+/** Fails `busy` if a session exists at these paths, and with any error from `fill`. */
 export async function stageSession(
 	options: StagingOptions,
 	fill: (session: StoredSession) => Promise<void>,
@@ -77,7 +77,7 @@ async function refuseKnown(options: StagingOptions): Promise<void> {
 	if (isThere(await findSession(options.files, options.paths))) throw toKnown(options);
 }
 
-/** Gives the directory the name of the session, as nobody else does meanwhile, or writes a session there. */
+/** Renames the directory to the session's name while holding the session lease. */
 async function publish(options: StagingOptions): Promise<void> {
 	const { files, log, paths, staged } = options;
 	const { directory } = paths;
@@ -95,12 +95,12 @@ async function publish(options: StagingOptions): Promise<void> {
 	}
 }
 
-/** Milliseconds after which nobody creates a session any more, wherever that was begun. */
+/** Milliseconds after which a creation counts as abandoned on any machine. */
 const longestCreation = 86_400_000;
 
 /**
- * Removes what processes left that were killed while they created a session: directories that were last changed before
- * `before`, and that no living process writes. One elsewhere is not asked whether it lives, which a first turn would wait for.
+ * Removes the staging directories of killed processes: those last changed before `before` that no living process writes. Does not
+ * ask processes on other machines, because the first turn would wait for the answer.
  */
 export async function sweepStaged(
 	{ files, clock, log, shareDir }: { files: Files; clock: Clock; log: Log; shareDir: string },

@@ -1,5 +1,5 @@
-// `state.json` of a session (agent-kernel §13.5). Other programs also write the title and archive keys and keys unknown
-// here: all these are read from the disk before each save.
+// A session's `state.json` (agent-kernel §13.5). Other programs also write the title, archive keys and unknown keys, so these are
+// read from disk before each save.
 import path from "node:path";
 import * as v from "valibot";
 import { todoSchema } from "../../../api/values/content.ts";
@@ -21,10 +21,10 @@ const text = v.optional(v.nullable(v.string()), null);
 const time = v.optional(v.nullable(v.number()), null);
 const texts = v.optional(v.array(v.string()), () => []);
 
-/** Other programs may have stored any number of keys, which stay. */
+/** Other programs may have stored any number of keys, which are preserved. */
 const pace = createPace();
 
-/** All keys in the order of the file; unknown keys follow. */
+/** All keys in file order; unknown keys follow. */
 const storedSchema = v.looseObject({
 	version: v.optional(v.pipe(v.number(), v.integer()), 1),
 	approval: v.optional(v.looseObject({ yolo: flag, afk: flag, auto_approve_actions: texts }), {}),
@@ -59,27 +59,25 @@ function defaults(): Stored {
 	return v.parse(storedSchema, {});
 }
 
-/** The state of a session that has none yet. */
+/** The initial state of a session. */
 export function initialState(): SessionState {
 	return toState(defaults());
 }
 
-/** The state of a session that was stopped before it had a context: what clients decided about it; the rest begins afresh. */
+/** The state of a session that was stopped before it had a context: keeps the clients' choices; the rest starts over. */
 export function withoutContext({ customTitle, archivedAt, creationOptions, forkedFrom }: SessionState): SessionState {
 	return { ...initialState(), customTitle, archivedAt, creationOptions, forkedFrom };
 }
 
-/** Plain file names without extension: others would lead out of the directory of the plans. */
+/** Plain file names without extension, so that none can escape the plan directory. */
 const slugPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
-/**
- * A value that becomes a path is checked when it is read: anybody may have changed the file. Null for an invalid one.
- */
+/** Validate a value that becomes a path, because other programs can change the file. Null if invalid. */
 function toPlanSlug({ plan_slug: slug }: Stored): string | null {
 	return slug !== null && slugPattern.test(slug) ? slug : null;
 }
 
-/** The keys of dropped values that would become invalid paths. */
+/** The keys of values dropped because they would be invalid paths. */
 function droppedKeys(stored: Stored): string[] {
 	return [
 		...(toPlanSlug(stored) === stored.plan_slug ? [] : ["plan_slug"]),
@@ -124,7 +122,7 @@ function toStored(state: SessionState, base: Stored): Stored {
 	};
 }
 
-/** Values that other programs write too, and invalid ones, stay unchanged unless they are set here. */
+/** Values that other programs also write, and invalid ones, stay unchanged unless set here. */
 function withChange(base: Stored, { archivedAt, creationOptions, forkedFrom }: Partial<SessionState>): Stored {
 	const archive = archivedAt === undefined ? {} : { archived: archivedAt !== null, archived_at: archivedAt };
 	const made = creationOptions === undefined ? {} : { made_with: creationOptions };
@@ -132,7 +130,7 @@ function withChange(base: Stored, { archivedAt, creationOptions, forkedFrom }: P
 	return { ...base, ...archive, ...made, ...forked };
 }
 
-/** Null when the bytes are not JSON of this shape. */
+/** Null if the bytes are not JSON of this shape. */
 async function parseAs<S extends v.GenericSchema>(schema: S, bytes: Buffer): Promise<v.InferOutput<S> | null> {
 	let value: unknown;
 	try {
@@ -144,7 +142,7 @@ async function parseAs<S extends v.GenericSchema>(schema: S, bytes: Buffer): Pro
 	return parsed.success && isRecord(value) ? parsed.output : null;
 }
 
-/** Fields still at their default get the value of the old file. */
+/** Fields still at their default get the value from the old file. */
 function withLegacy(stored: Stored, legacy: v.InferOutput<typeof legacySchema>): Stored {
 	return {
 		...stored,
@@ -158,9 +156,9 @@ function withLegacy(stored: Stored, legacy: v.InferOutput<typeof legacySchema>):
 	};
 }
 
-/** The content of a session directory's files. */
+/** The parsed files of a session directory. */
 interface Found {
-	/** Null for a missing or damaged file. */
+	/** Null if missing or damaged. */
 	readonly stored: Stored | null;
 	readonly damaged: boolean;
 	/** Whether `metadata.json` was merged into it. */
@@ -179,13 +177,13 @@ async function find(files: Pick<FileReader, "read">, directory: string): Promise
 	};
 }
 
-/** What a list of sessions says of the state. */
+/** The state shown in a session list. */
 export interface ListedState {
 	/** From another program or an earlier turn. */
 	readonly title: string | null;
-	/** In seconds since the epoch; null for a session that is not archived. */
+	/** In seconds since the epoch; null if not archived. */
 	readonly archivedAt: number | null;
-	/** Whether the file cannot be read. */
+	/** Whether the file is unreadable. */
 	readonly damaged: boolean;
 }
 
@@ -196,7 +194,7 @@ export async function readListedState(files: Files, directory: string): Promise<
 	return { title: stored?.custom_title ?? null, archivedAt, damaged };
 }
 
-/** The slug of a session's current plan; null when it has none. */
+/** The slug of the session's current plan; null if none. */
 export async function readPlanSlug(files: Files, directory: string): Promise<string | null> {
 	const { stored } = await find(files, directory);
 	return stored === null ? null : toPlanSlug(stored);
@@ -204,24 +202,24 @@ export async function readPlanSlug(files: Files, directory: string): Promise<str
 
 export interface StateFile {
 	state(): SessionState;
-	/** Whether the file has to be written again although nothing changes. */
+	/** Whether the file must be rewritten even without changes. */
 	isStale(): boolean;
-	/** Applies the change and saves it. When that fails with `storage-failed`, the change is saved with the next one. */
+	/** Applies and saves the change. If that fails with `storage-failed`, the change is saved with the next one. */
 	update(change: Partial<SessionState>): Promise<void>;
 }
 
 export interface StateFileOptions {
 	readonly files: Files;
-	/** How they were found when the session was opened: one that was missing is not looked for again. */
+	/** The files as found at opening: a missing one is not looked up again. */
 	readonly found: Pick<FileReader, "status">;
 	readonly log: Log;
 	readonly directory: string;
 	/**
-	 * Whether the session starts afresh: it may have been stopped before it had a context. See `withoutContext`. Foreign keys
-	 * are preserved.
+	 * Whether the session starts over because it may have been stopped before it had a context. See `withoutContext`. Preserves
+	 * foreign keys.
 	 */
 	readonly fresh: boolean;
-	/** What the journal has and the file may lack. */
+	/** Journal state that the file may lack. */
 	recovered(found: { readonly isMissing: boolean; readonly modifiedAt: number }): Promise<Partial<SessionState> | null>;
 }
 
@@ -234,7 +232,7 @@ export async function openStateFile({
 	...options
 }: StateFileOptions): Promise<StateFile> {
 	const statePath = path.join(directory, stateName);
-	// Other programs replace it at any time: it has the length that it has then, and not the one that it was found with.
+	// Other programs replace the file at any time: use its current length, not the length found at opening.
 	const read = async (file: string) => ((await options.found.status(file)) === null ? null : await files.read(file));
 	const opened = await find({ read }, directory);
 	if (opened.damaged) log.warn("the session state could not be read; defaults apply", { path: statePath });
@@ -242,19 +240,19 @@ export async function openStateFile({
 		isMissing: opened.stored === null,
 		modifiedAt: (await options.found.status(statePath))?.modifiedAt ?? 0,
 	});
-	/** The last known content of the file, for when it cannot be read any more. */
+	/** The file's last known content, used if it becomes unreadable. */
 	let known = opened.stored ?? defaults();
 	const before = toState(known);
-	// Through the form of the file, so that it is checked as that is.
+	// Converted through the file format, to get the same validation.
 	const found =
 		recovered === null ? before : toState(toStored({ ...before, ...recovered }, withChange(known, recovered)));
 	for (const key of fresh ? [] : droppedKeys(known)) {
 		log.warn("what the session state says cannot be a path and is dropped", { path: statePath, key });
 	}
 	let current = fresh ? withoutContext(found) : found;
-	/** What was changed since the state was taken that is being saved. */
+	/** Changes since the state being saved was captured. */
 	let since: Partial<SessionState> = {};
-	/** What was not saved. */
+	/** Changes not yet saved. */
 	let unsaved: Partial<SessionState> | null = recovered;
 	let last: Promise<unknown> = Promise.resolve();
 
@@ -271,7 +269,7 @@ export async function openStateFile({
 			await files.replace(aside, (await files.read(statePath)) ?? "");
 			log.warn("the damaged session state was copied aside", { path: statePath, copiedTo: aside });
 		}
-		// It changes rarely. After a loss of power an older one could not be distinguished from one that another program wrote.
+		// The file rarely changes. After a power loss, an older version would look like another program's change.
 		const text = await pace.run(() => JSON.stringify(stored, null, 2));
 		await files.replace(statePath, text, { sync: true });
 		known = stored;

@@ -1,4 +1,4 @@
-// Lists the files of a stored session for copying. Read only: nothing is taken over or changed.
+// Lists a stored session's files for copying. Read-only: takes over and changes nothing.
 import path from "node:path";
 import { errorText } from "../../../base/errors.ts";
 import type { DirectoryEntry, FileStatus, Files } from "../../files/port.ts";
@@ -13,7 +13,7 @@ export interface StoredFile {
 	/** Relative, with slashes. */
 	readonly name: string;
 	readonly path: string;
-	/** Size in bytes when it was listed. */
+	/** Size in bytes when listed. */
 	readonly size: number;
 	/** Milliseconds since the epoch. */
 	readonly modifiedAt: number;
@@ -21,18 +21,18 @@ export interface StoredFile {
 
 export interface FileListing {
 	readonly files: readonly StoredFile[];
-	/** Files that cannot be copied, and why. */
+	/** Files that cannot be copied, with the reason. */
 	readonly leftOut: readonly { readonly name: string; readonly reason: string }[];
 }
 
 export interface StoredSessionFiles extends FileListing {
 	readonly title: string;
-	/** The time of the first event, in milliseconds since the epoch; null when there is none. */
+	/** The time of the first event, in milliseconds since the epoch; null if none. */
 	readonly createdAt: number | null;
 	readonly planSlug: string | null;
 }
 
-/** The files of a session, sorted by name; null when there is no such session. */
+/** A session's files, sorted by name; null if the session does not exist. */
 export async function listSessionFiles(
 	files: Files,
 	shareDir: string,
@@ -81,10 +81,7 @@ async function readStart(files: Files, events: string): Promise<number | null> {
 	return null;
 }
 
-/**
- * All files below a directory. Links are not followed: they may lead anywhere, or form cycles. Nothing for a missing
- * directory.
- */
+/** All files below a directory. Links are not followed: they may lead anywhere, or form cycles. Empty for a missing directory. */
 export async function listFiles(files: Files, root: string): Promise<FileListing> {
 	const found: StoredFile[] = [];
 	const leftOut: { readonly name: string; readonly reason: string }[] = [];
@@ -94,14 +91,14 @@ export async function listFiles(files: Files, root: string): Promise<FileListing
 		entries.sort((one, other) => (one.name < other.name ? -1 : 1));
 		const resolved = await files.resolve(directory);
 		for (const { name, kind } of entries) {
-			// The history of files has copies of whatever was in the work directories.
+			// File history contains copies of arbitrary work directory files.
 			if (isTemporaryName(name) || (prefix === "" && name === "file-history")) continue;
 			const entry = { name: prefix + name, path: path.join(directory, name), kind };
 			const reason = await take(entry, path.join(resolved, name)).catch(errorText);
 			if (reason !== null) leftOut.push({ name: entry.name, reason });
 		}
 	};
-	/** Returns the reason why it cannot be copied, or null. Without links its path resolves to `expected`. */
+	/** Returns why the file cannot be copied, or null. Without links its path resolves to `expected`. */
 	const take = async (
 		{ name, path: entry, kind }: DirectoryEntry & { readonly path: string },
 		expected: string,

@@ -4,9 +4,8 @@ import path from "node:path";
 import { KernelError } from "../../../base/errors.ts";
 
 /**
- * The spelling that is hashed and listed: absolute, without `.`, `..`, duplicate and trailing separators. Symbolic
- * links are not resolved, because clients hash the path that they were given. Throws `invalid-input` for a relative
- * path.
+ * The spelling that is hashed and listed: absolute, without `.`, `..`, duplicate and trailing separators. Symbolic links are not
+ * resolved, because clients hash the path that they were given. Throws `invalid-input` for a relative path.
  */
 export function toWorkDir(spelled: string): string {
 	if (!isWorkDir(spelled)) {
@@ -15,12 +14,12 @@ export function toWorkDir(spelled: string): string {
 	return path.resolve(spelled);
 }
 
-/** Whether it is a valid work directory, or root of the workspace: an absolute path. */
+/** Whether it is a valid work directory or workspace root: an absolute path. */
 export function isWorkDir(spelled: string): boolean {
 	return path.isAbsolute(spelled) && !spelled.includes("\0");
 }
 
-/** The directory name of a work dir under `sessions/`: the MD5 of its UTF-8 bytes, in lower-case hexadecimal. */
+/** The directory name for a work directory under `sessions/`: the MD5 of its UTF-8 bytes, in lower-case hexadecimal. */
 export function toDirectoryName(workDir: string): string {
 	return createHash("md5").update(workDir, "utf8").digest("hex");
 }

@@ -13,7 +13,7 @@ interface MemoryAgent {
 	context: readonly ContextRow[];
 }
 
-/** Events that are read back at once. */
+/** Events read back per batch. */
 const batchLength = 256;
 
 /** `write` applies a change while the session is open. */
@@ -42,16 +42,16 @@ export interface MemorySession {
 	context: ContextRow[];
 	/** Whether anything was ever appended to the context: then opening finds the session. */
 	hasContext: boolean;
-	/** Whether it exists although nothing has happened in it. */
+	/** Whether it exists without any activity. */
 	isEstablished: boolean;
-	/** The durable events: the one with number n is at n - 1. */
+	/** The durable events: event number n is at index n - 1. */
 	readonly events: AgentEvent[];
 	readonly epoch: string;
 	readonly summary: RunningSummary;
 	readonly agents: Map<string, MemoryAgent>;
 	readonly background: MemoryBackground;
 	state: SessionState;
-	/** Milliseconds since the epoch; no two sessions of a store have the same. */
+	/** Milliseconds since the epoch; unique within the store. */
 	writtenAt: number;
 }
 
@@ -78,7 +78,7 @@ export function isEmpty(persisted: MemorySession): boolean {
 	);
 }
 
-/** The rows after an append: a system prompt for a context that has rows but no prompt goes before them. */
+/** The rows after an append: a system prompt for rows without one goes before them. */
 function withRows(context: readonly ContextRow[], rows: readonly ContextRow[]): ContextRow[] {
 	const [first, ...others] = rows;
 	const lacksPrompt = context.length > 0 && !context.some((row) => row.type === "system-prompt");
@@ -88,10 +88,10 @@ function withRows(context: readonly ContextRow[], rows: readonly ContextRow[]): 
 export type Places = Map<string, Map<string, MemorySession>>;
 
 export class MemoryData {
-	/** The sessions of each work directory. */
+	/** Sessions by work directory. */
 	readonly workDirs: Places = new Map();
 	readonly lastSessions = new Map<string, string>();
-	/** How often each session is open. */
+	/** Open counts by session. */
 	readonly openings = new Map<string, number>();
 	#writtenLast = 0;
 
@@ -99,7 +99,7 @@ export class MemoryData {
 		return this.workDirs.get(workDir)?.get(id) ?? null;
 	}
 
-	/** The time of a write, which no other write has. */
+	/** A unique write time. */
 	writeTime(): number {
 		this.#writtenLast = Math.max(Date.now(), this.#writtenLast + 1);
 		return this.#writtenLast;
@@ -172,7 +172,7 @@ export function openMemory(
 			return numbered;
 		},
 		events: (after = 0) => inBatches(persisted.events.slice(after)),
-		// Nothing outside this process knows of it.
+		// No other process knows about it.
 		lost: new Promise(() => {}),
 		createAgent: async (description) => openMemoryAgent(persisted.agents, description, write),
 		async openAgent(agentId) {

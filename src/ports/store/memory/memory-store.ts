@@ -1,5 +1,5 @@
-// Sessions in memory: the counterpart of the store on disk, for tests and for servers that must leave no trace. The
-// stored data outlive the session object, so that a session can be opened again from the same store.
+// Sessions in memory, for tests and for servers that must leave no trace. Stored data outlives the session object, so that a
+// session can be reopened from the same store.
 import { KernelError } from "../../../base/errors.ts";
 import { checkSessionId, toWorkDir } from "../disk/work-dir.ts";
 import { toPage } from "../session-page.ts";
@@ -7,7 +7,7 @@ import { refusePlacement, type SessionStore, type SessionSummary, type StoredSes
 import { toTitle, untitled } from "../title.ts";
 import { isEmpty, MemoryData, type MemorySession, openMemory, type Places } from "./memory-session.ts";
 
-/** Whether it is found by its id. */
+/** Whether it can be found by id. */
 function isFound(persisted: MemorySession): boolean {
 	return persisted.hasContext || persisted.events.length > 0;
 }
@@ -44,7 +44,7 @@ async function createMemory(
 		throw new KernelError("busy", `There is a session ${id} already: choose another id.`);
 	};
 	refuseKnown();
-	// Written where nobody finds it.
+	// Hidden until complete.
 	const staged: Places = new Map();
 	const session = openMemory(data, workDir, id, staged);
 	try {
@@ -59,7 +59,7 @@ async function createMemory(
 	data.workDirs.set(workDir, sessions);
 }
 
-/** An empty store; `directory` of its sessions is null. */
+/** Creates an empty store; `directory` of its sessions is null. */
 export function createMemoryStore(): SessionStore {
 	const data = new MemoryData();
 	return {
@@ -92,7 +92,7 @@ export function createMemoryStore(): SessionStore {
 				persisted.events.length === length && persisted.state === state && persisted.context === context;
 			return { ...session, isCurrent };
 		},
-		// There is no other process.
+		// There are no other processes.
 		owner: async () => null,
 		async readContext(spelled, id) {
 			const workDir = toWorkDir(spelled);

@@ -1,5 +1,5 @@
-// Tasks and notifications of a session in memory: the counterpart of task-files.ts and notification-files.ts. The
-// stored data outlive the session object. There is no directory for a worker process, so commands are not supported.
+// Tasks and notifications of a session in memory. Stored data outlives the session object. There is no directory for a worker
+// process, so commands are not supported.
 import type {
 	StoredNotification,
 	StoredNotifications,

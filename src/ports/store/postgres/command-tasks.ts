@@ -1,5 +1,5 @@
-// A background command of a session in the database. Its worker program has files on the machine that runs it; status and
-// the end of the output are copied into the database, for when another machine has the session.
+// A background command of a database session. Its worker has files on the machine where it runs; its status and the end of its
+// output are copied to the database, in case another machine gets the session.
 import path from "node:path";
 import { isFinal } from "../../../api/values/task-status.ts";
 import type { Log } from "../../../base/log.ts";
@@ -7,25 +7,25 @@ import type { Files } from "../../files/port.ts";
 import { createTaskFiles } from "../disk/background/task-files.ts";
 import type { StoredTask, StoredTasks, TaskRuntime } from "../stored-tasks.ts";
 
-/** Milliseconds between two copies of the output while the command runs. */
+/** Milliseconds between output copies while the command runs. */
 const copyInterval = 5_000;
-/** Bytes of the output that are copied: the last ones. */
+/** Maximum output bytes copied, from the end. */
 const copiedOutput = 64 * 1024;
 
 const lostReason = "The command ran on another machine, which does not have the session any more.";
 
 export interface LocalFiles {
 	readonly files: Files;
-	/** The directory of the session on this machine. */
+	/** The session directory on this machine. */
 	readonly directory: string;
 	readonly log: Log;
 	/** Milliseconds since the epoch. */
 	now(): number;
-	/** Does the work while the session is open; fails `closed` after. */
+	/** Runs the work while the session is open; fails `closed` afterwards. */
 	whileOpen<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** The tasks with files on this machine. */
+/** Tasks with files on this machine. */
 export function createLocalTasks({ files, directory, log, now, whileOpen }: LocalFiles): StoredTasks {
 	return createTaskFiles(directory, {
 		files,
@@ -40,13 +40,12 @@ export function createLocalTasks({ files, directory, log, now, whileOpen }: Loca
 	});
 }
 
-/** What the database has of the task. */
 export interface TaskCopy extends StoredTask {
-	/** Replaces the output: its last bytes, and how many there were in all. */
+	/** Replaces the output: its last bytes, and its total size. */
 	copyOutput(bytes: Buffer, size: number): Promise<void>;
 }
 
-/** `local` is the task on this machine; null when it has no files here. */
+/** `local` is the task on this machine; null if it has no files here. */
 export function createCommandTask(copy: TaskCopy, local: StoredTask | null, now: () => number): StoredTask {
 	if (local === null) return createDistantTask(copy, now);
 	let copiedStatus: TaskRuntime["status"] | null = null;
@@ -70,7 +69,7 @@ export function createCommandTask(copy: TaskCopy, local: StoredTask | null, now:
 		...local,
 		async runtime() {
 			const runtime = await local.runtime();
-			// What is here is true, whatever becomes of the copy.
+			// The local state is authoritative even if the copy fails.
 			await copyRuntime(runtime).catch(() => undefined);
 			return runtime;
 		},
@@ -93,7 +92,7 @@ export function createCommandTask(copy: TaskCopy, local: StoredTask | null, now:
 	};
 }
 
-/** A command whose files are elsewhere: if it ran, nobody here can know how it ended. */
+/** A command with files on another machine: if it was running, its outcome cannot be known here. */
 function createDistantTask(copy: TaskCopy, now: () => number): StoredTask {
 	return {
 		...copy,

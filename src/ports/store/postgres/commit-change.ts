@@ -1,30 +1,30 @@
-// What a group of commits changes in a session, computed before it is stored.
+// The effect of a group of commits on a session, computed before it is stored.
 import type { ContextRow } from "../../../api/values/conversation.ts";
 import { type AgentEvent, eventDeclarations } from "../../../api/values/event.ts";
 import { RunningSummary } from "../journal-summary.ts";
 import type { Batch, SessionState } from "../session-store.ts";
 import { toTitle } from "../title.ts";
 
-/** A batch of changes to store; `establishes` has the session retained although it is empty. */
+/** A batch of changes to store; `establishes` keeps the session even if it is empty. */
 export interface Commit {
 	readonly batch: Batch;
 	readonly establishes: boolean;
 }
 
-/** The place of the first row of a context: a system prompt that comes later gets the one before it. */
+/** Position of a context's first row: a later system prompt gets the position before it. */
 export const firstRow = 1;
 
-/** Events after which a summary is stored although no turn has ended, so that an opening reads no more than these. */
+/** Events after which a summary is stored even within a turn, so that an opening reads at most this many. */
 const summaryInterval = 2_000;
 
-/** What a group of commits changes, and what is true when it is stored. */
+/** The effect of a group of commits, and the summary afterwards. */
 export interface Change {
 	readonly events: readonly AgentEvent[];
-	/** Per commit, its events with their numbers. */
+	/** Each commit's numbered events. */
 	readonly numbered: readonly (readonly AgentEvent[])[];
 	readonly lastSeq: number;
 	readonly generation: number;
-	/** Rows with their places in the generation. */
+	/** Rows with their positions in the generation. */
 	readonly rows: readonly { readonly n: number; readonly row: ContextRow }[];
 	readonly nextRow: number;
 	readonly hasPrompt: boolean;
@@ -45,13 +45,12 @@ function isDurable({ body }: AgentEvent): boolean {
 	return eventDeclarations[body.type].class === "durable";
 }
 
-/** Whether a batch changes what is stored. */
 export function hasContent({ events = [], context, state }: Batch): boolean {
 	const changesContext = context !== undefined && (context.kind === "replace" || context.rows.length > 0);
 	return changesContext || (state !== undefined && Object.keys(state).length > 0) || events.some(isDurable);
 }
 
-/** What these commits change of what is stored `now`. `summarySeq` is the number of the last event in the stored summary. */
+/** Computes the effect of these commits on the data stored `now`. `summarySeq` is the last event number in the stored summary. */
 export function toChange(
 	now: Change,
 	commits: readonly Commit[],

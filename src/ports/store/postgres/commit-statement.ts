@@ -7,7 +7,7 @@ import type { Change } from "./commit-change.ts";
 import type { Database } from "./database.ts";
 import { toColumn } from "./sessions/session-row.ts";
 
-/** The row of the session before the commit, and who writes it. */
+/** The session row before the commit, and the writing process. */
 export interface CommittedRow {
 	readonly sessionId: string;
 	readonly workDir: string;
@@ -18,16 +18,16 @@ export interface CommittedRow {
 	readonly holder: string;
 	readonly term: number;
 	readonly version: number;
-	/** Whether the state in the row is another one than the known. */
+	/** Whether the state in the row differs from the known one. */
 	readonly isStateStale: boolean;
 }
 
-/** The statement as text: `first` makes the row. It returns a row when it has changed something. */
+/** The statement text: `first` creates the row. Returns a row if it changed something. */
 export function commitStatements(schema: string): { readonly first: string; readonly later: string } {
 	return { first: typed(textOf(schema, true)), later: typed(textOf(schema, false)) };
 }
 
-/** The first commit makes the row, unless somebody else did. */
+/** The first commit creates the row, unless another process did. */
 function headOf(schema: string, isFirst: boolean): string {
 	const isLive = `exists (select from ${schema}.process where id = $3 and lease_until > now())`;
 	return isFirst
@@ -56,7 +56,7 @@ function textOf(schema: string, isFirst: boolean): string {
 		) select id from head`;
 }
 
-/** The values of the statement. */
+/** The statement's parameters. */
 export function commitValues(row: CommittedRow, change: Change, isFirst: boolean): unknown[] {
 	const { state, summary } = change;
 	const values: unknown[] = [
@@ -88,7 +88,7 @@ export function commitValues(row: CommittedRow, change: Change, isFirst: boolean
 	return values;
 }
 
-/** Whether a statement that was sent before is in the database, although its answer was lost. */
+/** Whether a statement whose response was lost is in the database. */
 export async function isStored({ query, schema }: Database, row: CommittedRow, change: Change): Promise<boolean> {
 	const [found] = await query(
 		`select (select count(*) from ${schema}.event e join unnest($5::bigint[], $6::text[]) as sent(seq, body)
@@ -106,12 +106,12 @@ export async function isStored({ query, schema }: Database, row: CommittedRow, c
 	return found !== undefined && Number(found["events"]) === change.events.length;
 }
 
-/** Title and time of archiving have columns of their own. */
+/** Title and archive time have their own columns. */
 function toStateText({ customTitle: _, archivedAt: __, ...state }: SessionState): string {
 	return JSON.stringify(state);
 }
 
-/** With the types of parameters that the server cannot infer from their places. */
+/** Adds parameter types that the server cannot infer. */
 function typed(text: string): string {
 	const types: Readonly<Record<number, string>> = {
 		1: "text",

@@ -1,4 +1,4 @@
-// The connections to a PostgreSQL database. The only module that loads the client library, and only when it is used.
+// The connections to a PostgreSQL database. The only module that loads the client library, on first use.
 import type { Client, ClientConfig, Pool } from "pg";
 import type { Clock } from "../../../base/clock.ts";
 import { errorText } from "../../../base/errors.ts";
@@ -7,14 +7,13 @@ import { type DatabaseAddress, isLocal, type TlsMode, toDatabaseName } from "./d
 
 export interface DatabaseOptions {
 	readonly address: DatabaseAddress;
-	/** Replaces the password in the address. Called for each connection, because the password may change. */
+	/** Replaces the password in the URL. Called for each connection, because the password may change. */
 	readonly readPassword?: () => Promise<string>;
 	readonly tls?: { readonly mode: TlsMode | null; readonly authority: string | null };
-	/** The name of the schema. */
 	readonly schema?: string;
 	/** Maximum connections for statements. Two more are reserved: for notifications and for urgent statements. */
 	readonly poolSize?: number;
-	/** Milliseconds to wait for a connection, and for the answer to each statement of a transaction. */
+	/** Milliseconds to wait for a connection, and for the response to each statement of a transaction. */
 	readonly connectTimeout?: number;
 	readonly queryTimeout?: number;
 	readonly log: Log;
@@ -27,17 +26,17 @@ const defaultConnectTimeout = 10_000;
 const keepAliveDelay = 10_000;
 
 export interface Connections {
-	/** The pool for statements. Renewing replaces it. */
+	/** The pool for statements. `renew` replaces it. */
 	usual(): Pool;
 	/** One connection for statements that must not wait for others. */
 	readonly urgent: Pool;
 	createClient(): Client;
-	/** Replaces the pool if it is still in use: the next statements get new connections. */
+	/** Replaces the pool if it is still current: later statements get new connections. */
 	renew(pool: Pool): void;
 	close(): Promise<void>;
 }
 
-/** Nothing is connected yet. */
+/** Opens no connection yet. */
 export async function openConnections(options: DatabaseOptions): Promise<Connections> {
 	const { log, address, poolSize = defaultPoolSize } = options;
 	const { Client, Pool } = (await import("pg")).default;
@@ -61,7 +60,7 @@ export async function openConnections(options: DatabaseOptions): Promise<Connect
 		renew(pool) {
 			if (usual !== pool) return;
 			log.info("the connections to the database are renewed", { database });
-			// Statements that wait for a connection of the former pool still get one; its idle connections end after a while.
+			// Statements waiting for a connection of the old pool still get one; its idle connections end after a while.
 			usual = create(poolSize);
 			all.push(usual);
 		},

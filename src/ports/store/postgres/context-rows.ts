@@ -1,4 +1,4 @@
-// Reads the rows of a context from the database, and removes those that were replaced.
+// Reads context rows from the database, and removes replaced ones.
 import * as v from "valibot";
 import type { ContextRow } from "../../../api/values/conversation.ts";
 import type { Log } from "../../../base/log.ts";
@@ -10,7 +10,7 @@ import type { Database, Row } from "./database.ts";
 const rowSchema = v.object({ n: v.pipe(v.unknown(), v.transform(Number), v.integer()), body: v.string() });
 const pace = createPace();
 
-/** The rows, in their order, and the place of the last one; invalid ones are skipped and logged. */
+/** Returns the rows in order, and the last position; skips and logs invalid rows. */
 export async function toContextRows(
 	found: readonly Row[],
 	log: Log,
@@ -31,10 +31,10 @@ export async function toContextRows(
 	return { rows, last };
 }
 
-/** Rows that are removed with one statement. */
+/** Rows removed per statement. */
 const removedTogether = 1_000;
 
-/** Removes the rows of contexts that were replaced, which nobody reads any more. */
+/** Removes rows of replaced contexts, which are no longer read. */
 export async function removeOldRows(
 	{ query, schema }: Database,
 	sessionId: string,
@@ -44,7 +44,7 @@ export async function removeOldRows(
 	let removed: number;
 	do {
 		const rows = await query(
-			// The conditions twice: of a table with partitions, the places of rows are unique in each of them only.
+			// Repeat the conditions: in a partitioned table, row positions are unique only per partition.
 			`delete from ${schema}.context_row where session_id = $1 and agent_id = $2 and generation < $3 and ctid = any (array(
 				select ctid from ${schema}.context_row
 				where session_id = $1 and agent_id = $2 and generation < $3 limit ${removedTogether}

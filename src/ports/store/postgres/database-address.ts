@@ -1,18 +1,18 @@
-// Where the database is and how it is reached, read from a URL such as `postgresql://me@db.example:5432/agents`.
+// The database address and connection options, parsed from a URL such as `postgresql://me@db.example:5432/agents`.
 import { KernelError } from "../../../base/errors.ts";
 
-/** How the connection is encrypted: not at all, without looking at the certificate, by its authority, or also by its name. */
+/** Encryption: none, without certificate verification, with the authority verified, or with authority and host name verified. */
 export const tlsModes = ["disable", "require", "verify-ca", "verify-full"] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
 export interface DatabaseAddress {
-	/** A host name, an address, or the directory of a socket. */
+	/** A host name, an IP address, or a socket directory. */
 	readonly host: string;
 	readonly port: number;
 	readonly database: string;
 	readonly user: string | null;
 	readonly password: string | null;
-	/** Null when the URL does not say. */
+	/** Null if not in the URL. */
 	readonly tls: TlsMode | null;
 }
 
@@ -25,7 +25,7 @@ function refuse(reason: string): KernelError {
 	);
 }
 
-/** A part of the URL as it was meant: a percent sign that encodes nothing is refused. */
+/** Decodes a part of the URL; rejects a percent sign that encodes nothing. */
 function decoded(part: string): string {
 	try {
 		return decodeURIComponent(part);
@@ -46,7 +46,7 @@ function toPort(spelled: string): number {
 	return Number(spelled);
 }
 
-/** The only parameters that are understood; a wish that would be ignored is refused. */
+/** The supported parameters; others are rejected rather than ignored. */
 const parameters = ["host", "port", "user", "sslmode"];
 
 /** Fails `invalid-input`, without quoting the password. */
@@ -54,7 +54,7 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
 	if (!/^postgres(?:ql)?:\/\//.test(text)) throw refuse("does not begin with postgresql://");
 	let url: URL;
 	try {
-		// The scheme of a URL without a host must be one that the parser treats as any other.
+		// A URL without a host needs a scheme without special parsing rules.
 		url = new URL(text.replace(/^postgres(?:ql)?:\/\/(?=[/?]|$)/, "postgresql://localhost"));
 	} catch {
 		throw refuse(
@@ -82,7 +82,7 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
 	};
 }
 
-/** Whether nothing leaves this machine on the way there. */
+/** Whether the connection stays on this machine. */
 export function isLocal({ host }: DatabaseAddress): boolean {
 	return host.startsWith("/") || host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

@@ -9,45 +9,45 @@ export type Row = Readonly<Record<string, unknown>>;
 export type Query = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
 export interface QueryOptions {
-	/** Milliseconds to wait for the answer instead of the usual ones. */
+	/** Overrides the response timeout, in milliseconds. */
 	readonly timeout?: number;
-	/** Uses the connection that is reserved for what must not wait for others. */
+	/** Uses the connection reserved for urgent statements. */
 	readonly isUrgent?: boolean;
-	/** A name under which the server keeps the plan of the statement. */
+	/** The name under which the server caches the statement's plan. */
 	readonly name?: string;
 }
 
 /** Every failure is `storage-failed` and names host and database, never the password. */
 export interface Database {
-	/** Where it is, for people. */
+	/** The address, for people. */
 	readonly name: string;
-	/** The schema with all tables, as it is written in statements. */
+	/** The schema with all tables, quoted for statements. */
 	readonly schema: string;
 	query(text: string, values?: readonly unknown[], options?: QueryOptions): Promise<readonly Row[]>;
-	/** What `work` does with its argument happens as a whole when `work` succeeds, else not at all. */
+	/** Runs `work` in a transaction, which commits if `work` succeeds and rolls back otherwise. */
 	transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
 	/**
-	 * Calls back with the payload of each notification. Null means that some may have been missed: the listener has to look
-	 * for itself.
+	 * Calls back with each notification's payload. Null means that notifications may have been missed: the listener must check for
+	 * itself.
 	 */
 	listen(channel: string, onPayload: (payload: string | null) => void): void;
-	/** Ends all connections, after the statements that run. */
+	/** Ends all connections, after running statements. */
 	close(): Promise<void>;
 }
 
 export const defaultSchema = "agentwire";
-/** Milliseconds for the answer to a statement outside a transaction: shorter, because somebody is waiting for it. */
+/** Response timeout in milliseconds for a statement outside a transaction: shorter, because a caller is waiting. */
 const statementTimeout = 10_000;
 
-/** States that pass by themselves: the server stops or restarts, is full, fails over, or rolled back because of a conflict. */
+/** Transient states: the server stops or restarts, is full, fails over, or rolled back because of a conflict. */
 const transientStates = /^(?:08|57P0|53[34]00|40001|40P01|57014|25006)/;
 
-/** Whether the library gave up waiting for an answer: nothing may come back on this connection any more. */
+/** Whether the library timed out: this connection may never respond again. */
 function isUnanswered(thrown: unknown): boolean {
 	return errorText(thrown) === "Query read timeout";
 }
 
-/** Whether the same statement may succeed later; what it did, if it was sent, is unknown then. */
+/** Whether the same statement may succeed later; if it was sent, its effect is unknown. */
 export function isTransient(thrown: unknown): boolean {
 	const state = sqlState(thrown);
 	return state === null
@@ -55,7 +55,7 @@ export function isTransient(thrown: unknown): boolean {
 		: transientStates.test(state);
 }
 
-/** The SQLSTATE with which the server refused a statement; null for any other failure. */
+/** The SQLSTATE with which the server rejected a statement; null for any other failure. */
 export function sqlState(thrown: unknown): string | null {
 	const cause = thrown instanceof KernelError ? thrown.cause : thrown;
 	const code = systemErrorCode(cause);
@@ -88,7 +88,7 @@ async function runTransaction<T>(client: PoolClient, work: (query: Query) => Pro
 	return result;
 }
 
-/** Nothing is connected before the first call. */
+/** Opens no connection before the first call. */
 export function createDatabase(options: DatabaseOptions): Database {
 	const { log, clock } = options;
 	const name = toDatabaseName(options.address);
@@ -104,7 +104,7 @@ export function createDatabase(options: DatabaseOptions): Database {
 	const notifications = new Notifications(name, connections, log, clock);
 
 	const running = new Set<Promise<unknown>>();
-	/** Lets `close` wait for it: the library drops statements that wait for a connection. */
+	/** Makes `close` wait for it: the library drops statements waiting for a connection. */
 	const noted = <T>(work: Promise<T>): Promise<T> => {
 		running.add(work);
 		void work.catch(() => undefined).then(() => running.delete(work));

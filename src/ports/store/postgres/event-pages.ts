@@ -1,4 +1,4 @@
-// Reads the events of a session from the database, in pages that are bounded in number and in size.
+// Reads a session's events from the database, in pages of bounded count and size.
 import * as v from "valibot";
 import type { AgentEvent } from "../../../api/values/event.ts";
 import type { Log } from "../../../base/log.ts";
@@ -7,13 +7,13 @@ import { fromEventRecord, type RecordOrigin } from "../record.ts";
 import type { Database } from "./database.ts";
 
 const longestPage = 256;
-/** Bytes after which a page ends; one event may be longer. */
+/** Page size limit in bytes; a single event may exceed it. */
 const largestPage = 4 * 1024 * 1024;
 
 const integer = v.pipe(v.unknown(), v.transform(Number), v.integer());
 const rowSchema = v.object({ seq: integer, body: v.string() });
 
-/** The events after the one number, up to the other. Unreadable ones are skipped and logged; their numbers stay taken. */
+/** The events between two numbers, excluding the first. Skips and logs unreadable ones; their numbers stay taken. */
 export async function* readEventPages(
 	database: Database,
 	{ origin, log }: { readonly origin: RecordOrigin; readonly log: Log },

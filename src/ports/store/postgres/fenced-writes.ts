@@ -1,5 +1,5 @@
-// Writes of one session that are no commits: subagents, tasks, notifications. Each statement changes nothing once another
-// process has the session, and may be sent twice.
+// Session writes other than commits: subagents, tasks, notifications. Each statement is idempotent and has no effect after
+// another process has taken the session.
 import { never, orAbort } from "../../../base/abort.ts";
 import { type Clock, sleep } from "../../../base/clock.ts";
 import type { KernelError } from "../../../base/errors.ts";
@@ -13,18 +13,18 @@ export interface FencedWritesOptions {
 	readonly holder: string;
 	readonly term: number;
 	readonly lost: Promise<KernelError>;
-	/** Makes the row of the session, if there is none. */
+	/** Creates the session row. Idempotent. */
 	begin(): Promise<void>;
 	onRefused(): Promise<void>;
 }
 
 export interface FencedWrites {
 	/**
-	 * Runs a statement that takes the session's id from `head`, and changes nothing without a row there. Its values begin
-	 * with number 4; sent again, it must change nothing more.
+	 * Runs an idempotent statement that reads the session id from `head`, and has no effect without a row there. Its parameters
+	 * start at number 4.
 	 */
 	write(statement: string, values: readonly unknown[]): Promise<void>;
-	/** Waits for those that were called. */
+	/** Waits for pending writes. */
 	settled(): Promise<void>;
 }
 

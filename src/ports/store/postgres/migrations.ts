@@ -1,9 +1,9 @@
-// The migrations of the tables. A released migration is never changed; a later one only adds, so that programs of the
-// previous version keep working during and after it.
+// The table migrations. A released migration never changes; later ones only add, so that programs of the previous version keep
+// working during and after it.
 
 export interface Migration {
 	readonly number: number;
-	/** The statements, with the schema as it is written in them. */
+	/** The statements; `schema` is quoted. */
 	readonly text: (schema: string) => string;
 }
 
@@ -143,7 +143,7 @@ export const migrations: readonly Migration[] = [
 	},
 	{
 		number: 2,
-		// What workers and those who look for one exchange.
+		// Messages exchanged by workers and gateways.
 		text: (schema) => `
 alter table ${schema}.process add column secret text, add column fingerprint text, add column is_ending boolean not null default false;
 create table ${schema}.placement (
@@ -160,7 +160,7 @@ create index session_running on ${schema}.session (owner) where running_turn is 
 	},
 ];
 
-/** The tables that hold parts of a session, with the name of the column that names the session. */
+/** The tables with parts of a session, and their session column. */
 export const sessionParts = [
 	"event",
 	"context_row",

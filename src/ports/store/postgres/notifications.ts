@@ -1,4 +1,4 @@
-// Notifications of a PostgreSQL database, over a connection of their own that is renewed when it is lost.
+// PostgreSQL notifications over a dedicated connection, which is renewed if lost.
 import type { Client } from "pg";
 import { unlessAborted, workIsOver } from "../../../base/abort.ts";
 import { type Clock, sleep } from "../../../base/clock.ts";
@@ -8,10 +8,10 @@ import type { Connections } from "./connections.ts";
 
 type OnPayload = (payload: string | null) => void;
 
-/** Milliseconds before the first and the slowest reconnection. */
+/** Milliseconds before the first reconnection, and the maximum delay. */
 const firstReconnect = 100;
 const longestReconnect = 5_000;
-/** Milliseconds between two checks that the connection still answers. */
+/** Milliseconds between connection checks. */
 const pingInterval = 30_000;
 
 export class Notifications {
@@ -71,7 +71,7 @@ export class Notifications {
 		client.on("error", end);
 		client.on("end", end);
 		client.on("notification", ({ channel, payload }) => this.#deliver(payload ?? "", channel));
-		// The library leaves some calls without an answer when the connection ends meanwhile.
+		// The library leaves some calls unanswered if the connection ends meanwhile.
 		const unlessOver = (work: Promise<unknown>) => unlessAborted(work, over);
 		try {
 			await unlessOver(client.connect());
@@ -100,7 +100,6 @@ export class Notifications {
 	}
 }
 
-/** Quotes a name for a statement. */
 export function quoteName(name: string): string {
 	return `"${name.replaceAll('"', '""')}"`;
 }

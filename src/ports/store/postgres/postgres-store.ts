@@ -1,4 +1,4 @@
-// Finds and opens sessions in a PostgreSQL database, which any number of processes on any number of machines share.
+// Finds and opens sessions in a PostgreSQL database shared by any number of processes and machines.
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { never } from "../../../base/abort.ts";
@@ -21,30 +21,33 @@ export interface PostgresStoreOptions {
 	readonly log: Log;
 	readonly clock: Clock;
 	/**
-	 * What happens to a session that another process holds: it is waited for and then taken over, or, with "expired", the
-	 * opening fails `busy` unless the lease of the other one has run out.
+	 * For a session held by another process: "patient" waits and then takes over; "expired" fails `busy` unless the other
+	 * process's lease has expired.
 	 */
 	readonly takeOver?: "patient" | "expired";
-	/** Whom the sessions that are made belong to, and what a process must have to run them. */
+	/** The owner of new sessions; a process needs the same owner to run them. */
 	readonly owner?: string;
 	readonly needs?: readonly string[];
-	/** Where commands that run in the background have their files; without, none can be run. */
+	/** Where background commands store their files; without it, they are unavailable. */
 	readonly scratch?: Scratch;
 	readonly lease?: Pick<ProcessLeaseOptions, "duration" | "interval" | "address" | "tags">;
 }
 
 export interface PostgresStore extends SessionStore {
 	readonly database: Database;
-	/** Why this program cannot use the tables, which another version made; null when it can. Fails when the database does not answer. */
+	/**
+	 * Why this program cannot use the tables, which another version created; null if it can. Fails if the database does not
+	 * respond.
+	 */
 	whyUnfit(): Promise<string | null>;
-	/** The id of this process in the database, which is registered first if it must be. */
+	/** Returns this process's id in the database, after registering the process if necessary. */
 	processId(): Promise<string>;
 }
 
-/** Milliseconds that a newcomer gives the holder to release the session. */
+/** Milliseconds a newcomer gives the holder to release the session. */
 const patience = 3_000;
 const pollInterval = 50;
-/** Milliseconds after which a session that could not be given back is given back again. */
+/** Milliseconds between attempts to give a session back. */
 const giveBackAgain = 1_000;
 
 function refuseKnown(id: string): KernelError {
@@ -55,7 +58,7 @@ function refuseMaking(id: string, how: string): KernelError {
 	return new KernelError("busy", `The session ${id} is being made ${how}: choose another id.`);
 }
 
-/** Nothing is connected before the first call. */
+/** Opens no connection before the first call. */
 export function createPostgresStore(options: PostgresStoreOptions): PostgresStore {
 	const { database, log, clock, takeOver = "patient" } = options;
 	const { schema } = database;
@@ -69,7 +72,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 		await preparing;
 	};
 	let isSwept = false;
-	/** Once per process: what processes left that ended in the middle. */
+	/** Once per process: cleans up after processes that ended midway. */
 	const sweep = async (): Promise<void> => {
 		if (isSwept) return;
 		isSwept = true;
@@ -119,32 +122,32 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 	const refuseHeld = (id: string, holder: string): KernelError =>
 		new KernelError("busy", `The session ${id} is open in another process, ${holder}.`, { data: { holder } });
 
-	/** Null when the session is gone meanwhile. */
+	/** Null if the session was deleted meanwhile. */
 	const take = async (
 		id: string,
 		from?: "ended" | "anyone",
 	): Promise<{ readonly holder: string; readonly term: number } | null> => {
 		const isRefused = takeOver === "expired" || from === "ended";
-		// Counted in pauses: the time of the machine may be set meanwhile.
+		// Counted in pauses, because the system clock may change.
 		for (let waited = 0; ; waited += pollInterval) {
 			const holder = await current();
 			const isForced = waited >= patience || (!isRefused && from === "anyone");
 			const taken = await takeSession(database, id, holder, isForced);
 			if (taken === null) return null;
 			if ("term" in taken) return { holder, term: taken.term };
-			// What this process itself still has open is being closed.
+			// A session still open in this process is being closed.
 			if (isRefused && taken.holder !== holder) throw refuseHeld(id, taken.holder);
 			await sleep(clock, pollInterval, never);
 		}
 	};
 
-	/** Removes the session if it is one that a dead process was making. Fails `busy` while a living one makes it. */
+	/** Removes the session if a dead process was creating it. Fails `busy` while a living process is. */
 	const removeStaged = async (row: SessionRow): Promise<void> => {
 		if (await deleteRows(database, row.id, null)) return;
 		throw refuseMaking(row.id, "by another process");
 	};
 
-	/** The ids of sessions that this process makes: of two openings in one process, the later one would take it from the other. */
+	/** Ids of sessions this process is creating: the later of two concurrent openings would take the session from the first. */
 	const making = new Set<string>();
 	const alone = async (id: string, work: () => Promise<void>): Promise<void> => {
 		if (making.has(id)) throw refuseMaking(id, "already");
@@ -156,7 +159,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 		}
 	};
 
-	/** Removes what was stored of a session that could not be made. Returns why it could not. */
+	/** Removes the stored parts of a session that could not be created. Returns the reason. */
 	const abandonStaged = async (id: string, epoch: string, thrown: unknown): Promise<unknown> => {
 		try {
 			const row = await readSessionRow(database, id);
@@ -199,7 +202,9 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 		await session.close({ becomesLast: false });
 	};
 
-	/** Gives back a session that was taken and could not be opened: while this process lives, nobody else would take it. */
+	/**
+	 * Gives back a session that was taken and could not be opened: otherwise no other process would take it while this one lives.
+	 */
 	const giveBack = async (id: string, { holder, term }: { readonly holder: string; readonly term: number }) => {
 		try {
 			await database.query(`update ${schema}.session set holder = null where id = $1 and holder = $2 and term = $3`, [

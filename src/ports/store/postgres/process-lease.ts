@@ -1,5 +1,5 @@
-// The lease of this process: while it is renewed, others take its sessions over only deliberately. Times in the database
-// are those of its clock; the monotonic clock of this process measures how long no renewal has succeeded.
+// The lease of this process: while it is renewed, other processes take over its sessions only deliberately. Database times use
+// the database clock; this process's monotonic clock measures how long renewals have failed.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Clock } from "../../../base/clock.ts";
@@ -7,13 +7,12 @@ import { errorText, KernelError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Database } from "./database.ts";
 
-/** A session that this process holds. */
 export interface HeldSession {
 	readonly id: string;
 	/** The process id under which it was taken. */
 	readonly holder: string;
 	readonly term: number;
-	/** Called once another process has it, or may have it. */
+	/** Called when another process has taken it, or may have. */
 	lose(reason: KernelError): void;
 }
 
@@ -21,10 +20,10 @@ export interface ProcessLeaseOptions {
 	readonly database: Database;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Milliseconds: how long a lease lasts, and the time between two renewals. */
+	/** Milliseconds: the lease duration, and the renewal interval. */
 	readonly duration?: number;
 	readonly interval?: number;
-	/** What others know of this process: where it is reached, and which sessions it can run. */
+	/** Published to other processes: this process's address, and which sessions it can run. */
 	readonly address?: string | null;
 	readonly tags?: readonly string[];
 }
@@ -35,7 +34,7 @@ const usualInterval = 3_000;
 const lapsed = "this process could not renew its lease in time; another one may have taken the session over.";
 const takenOver = "another process has taken over the session.";
 
-/** The notification that a session was taken from its holder: the term that is over, a space, its id. */
+/** The notification that a session was taken from its holder: the ended term, a space, the session id. */
 export function takenChannel(schema: string): string {
 	return `${schema.slice(1, -1)}_taken`;
 }
@@ -50,7 +49,7 @@ export class ProcessLease {
 	/** Milliseconds after the last renewal when the sessions count as lost. */
 	readonly #patience: number;
 	readonly #held = new Set<HeldSession>();
-	/** The take-overs that this process has noticed. */
+	/** Takeovers noticed by this process. */
 	#losses = 0;
 	#id: string | null = null;
 	#renewedAt = 0;
@@ -69,7 +68,7 @@ export class ProcessLease {
 		this.#patience = (2 * this.#duration) / 3;
 	}
 
-	/** Returns the id of this process in the database. Registers the process first if needed. */
+	/** Returns this process's id in the database, after registering the process if necessary. */
 	async current(): Promise<string> {
 		if (this.#isClosed) throw new KernelError("closed", "The store is closed.");
 		if (this.#id !== null && this.#isLate()) this.lapse(this.#id);
@@ -108,7 +107,7 @@ export class ProcessLease {
 		}
 	}
 
-	/** Loses the sessions held under this process id, whose lease has run out. `current` then registers a new id. */
+	/** Marks the sessions held under this process id as lost, because its lease has expired. `current` then registers a new id. */
 	lapse(holder: string): void {
 		if (this.#id === holder) this.#id = null;
 		for (const session of [...this.#held]) {
@@ -116,7 +115,7 @@ export class ProcessLease {
 		}
 	}
 
-	/** Ends the lease, so that others need not wait for it to run out. */
+	/** Ends the lease, so that other processes need not wait for its expiry. */
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		this.#withdraw?.();
@@ -176,7 +175,7 @@ export class ProcessLease {
 		}
 	}
 
-	/** Returns whether the database answered. */
+	/** Returns whether the database responded. */
 	async #renew(holder: string): Promise<boolean> {
 		const asked = this.#clock.monotonic();
 		try {

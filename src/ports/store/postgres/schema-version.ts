@@ -1,16 +1,16 @@
-// Brings the tables to the version that this program knows, and refuses to use others.
+// Migrates the tables to this program's version, and rejects other versions.
 import * as v from "valibot";
 import { KernelError } from "../../../base/errors.ts";
 import type { Database, Query } from "./database.ts";
 import { type Migration, migrations } from "./migrations.ts";
 
-/** Any number that nobody else uses for a lock in the same database. */
+/** A lock number unused elsewhere in the database. */
 const lockNumber = 7_240_915_533;
 
 const versionSchema = v.tuple([v.object({ version: v.pipe(v.unknown(), v.transform(Number), v.integer()) })]);
 
 export interface MigrationResult {
-	/** The version before, 0 for an empty database, and the one now. */
+	/** The version before (0 for an empty database), and the version now. */
 	readonly from: number;
 	readonly to: number;
 }
@@ -19,10 +19,10 @@ function newest(known: readonly Migration[]): number {
 	return Math.max(0, ...known.map(({ number }) => number));
 }
 
-/** 0 when there are no tables. */
+/** 0 if there are no tables. */
 async function readVersion(query: Query, schema: string): Promise<number> {
-	// The catalogue is asked, not the table by its name: a connection may remember from before it waited for the lock that
-	// there is no table of this name.
+	// Queries the catalog instead of the table: the connection may have cached, before waiting for the lock, that no such table
+	// exists.
 	const [found] = await query(
 		`select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 		where '"' || replace(n.nspname, '"', '""') || '"' = $1 and c.relname = 'schema_version'`,
@@ -34,7 +34,7 @@ async function readVersion(query: Query, schema: string): Promise<number> {
 	return version;
 }
 
-/** Null for tables that are not newer. */
+/** Null unless the tables are newer than this program. */
 function whyTooNew({ name }: Database, version: number, known: readonly Migration[]): string | null {
 	if (version <= newest(known)) return null;
 	return `The tables in the database ${name} have version ${version}, and this program knows ${newest(known)}: install a newer agentwire.`;
@@ -45,8 +45,8 @@ function refuseUnfit(why: string | null): void {
 }
 
 /**
- * Runs the migrations that the database lacks, each as a whole. Programs that migrate concurrently wait for one
- * another. Fails `storage-failed` for tables that are newer than this program.
+ * Runs the missing migrations, each in a transaction. Concurrent migrations wait for one another. Fails `storage-failed` for
+ * tables newer than this program.
  */
 export async function migrate(database: Database, known: readonly Migration[] = migrations): Promise<MigrationResult> {
 	const { schema } = database;
@@ -69,7 +69,7 @@ export async function migrate(database: Database, known: readonly Migration[] = 
 	});
 }
 
-/** The version of the tables in the database, 0 for an empty one, and the one that this program needs. */
+/** The table version in the database (0 if empty), and the version this program needs. */
 export async function schemaVersion(database: Database): Promise<{ readonly found: number; readonly needed: number }> {
 	const query: Query = (text, values) => database.query(text, values);
 	return { found: await readVersion(query, database.schema), needed: newest(migrations) };
@@ -83,15 +83,15 @@ function whyOther(database: Database, found: number, needed: number): string | n
 	);
 }
 
-/** Why this program cannot use the tables that there are: another version made them. Null when it can, or makes them itself. */
+/** Why this program cannot use the existing tables: another version created them. Null if it can, or if it will create them. */
 export async function whyUnfit(database: Database): Promise<string | null> {
 	const { found, needed } = await schemaVersion(database);
 	return whyOther(database, found, needed);
 }
 
 /**
- * Sees to it that the tables can be used: makes them in an empty database. Fails `storage-failed` for older ones, which
- * only `agentwire store migrate` changes, and for newer ones.
+ * Prepares the tables: creates them in an empty database. Fails `storage-failed` for older tables, which only `agentwire store
+ * migrate` changes, and for newer ones.
  */
 export async function prepareSchema(database: Database): Promise<void> {
 	const { found, needed } = await schemaVersion(database);

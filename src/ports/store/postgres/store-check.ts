@@ -1,4 +1,4 @@
-// Looks through the tables for what should not be: rows of no session, numbers that are missing, terms that decrease.
+// Checks the tables for inconsistencies: orphaned rows, missing numbers, decreasing terms.
 import type { Database, Row } from "./database.ts";
 import { sessionParts } from "./migrations.ts";
 import { schemaVersion } from "./schema-version.ts";
@@ -10,7 +10,7 @@ export interface StoreCheck {
 		readonly total: number;
 		readonly held: number;
 		readonly staged: number;
-		/** With a turn that began, and no living process that runs it. */
+		/** Sessions with a started turn and no living process. */
 		readonly interrupted: number;
 	};
 	readonly processes: readonly {
@@ -18,11 +18,11 @@ export interface StoreCheck {
 		readonly host: string;
 		readonly pid: number;
 		readonly address: string | null;
-		/** Seconds until the lease runs out; negative when it has. */
+		/** Seconds until the lease expires; negative if expired. */
 		readonly leaseSeconds: number;
 		readonly sessions: number;
 	}[];
-	/** Bytes with indexes, per table. */
+	/** Bytes per table, including indexes. */
 	readonly sizes: Readonly<Record<string, number>>;
 	/** One sentence each. */
 	readonly problems: readonly string[];
@@ -30,7 +30,7 @@ export interface StoreCheck {
 
 const most = 20;
 
-/** Reads only. Takes as long as counting all events does. */
+/** Reads only. Takes as long as counting all events. */
 export async function checkStore(database: Database): Promise<StoreCheck> {
 	const { schema, name } = database;
 	const version = await schemaVersion(database);

@@ -1,4 +1,4 @@
-// Waits for a database that does not answer at the moment.
+// Waits for a database that is temporarily unavailable.
 import { type Clock, sleep } from "../../../base/clock.ts";
 import { errorText, KernelError, systemErrorCode } from "../../../base/errors.ts";
 import { isTransient } from "./database.ts";
@@ -6,7 +6,7 @@ import { isTransient } from "./database.ts";
 const firstPause = 100;
 const longestPause = 2_000;
 
-/** A certificate that is not trusted stays so. */
+/** An untrusted certificate is a permanent failure. */
 const certificateFault = /CERT|SIGNED|TLS|SSL/;
 
 function isAway(thrown: unknown): boolean {
@@ -23,8 +23,8 @@ export interface Waiting {
 }
 
 /**
- * Repeats the work until the database answers. Fails as the work does when waiting cannot help, and as its last attempt did
- * once the signal aborts.
+ * Retries the work until the database responds. Fails with the work's error if waiting cannot help, and with the last error when
+ * the signal aborts.
  */
 export async function untilAnswered<T>(work: () => Promise<T>, { clock, signal, onWait }: Waiting): Promise<T> {
 	for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {

@@ -1,4 +1,4 @@
-// The notifications of a session, `notifications/<id>/` in its directory: their content and their deliveries.
+// A session's notifications, stored in `notifications/<id>/`: content and delivery status.
 import path from "node:path";
 import * as v from "valibot";
 import { errorText } from "../../../../base/errors.ts";
@@ -101,7 +101,7 @@ export function fromDelivery(value: unknown): Delivery | null {
 	return Object.fromEntries(sinks);
 }
 
-/** The delivery of a notification that was delivered nowhere yet. */
+/** The initial status: not delivered to any target. */
 export function newDelivery(targets: readonly string[]): Delivery {
 	return Object.fromEntries(targets.map((target) => [target, pendingDelivery]));
 }
@@ -109,11 +109,11 @@ export function newDelivery(targets: readonly string[]): Delivery {
 export interface NotificationFilesOptions {
 	readonly files: Files;
 	readonly log: Log;
-	/** Replaces a whole file; `sync` puts it on stable storage too. */
+	/** Replaces a whole file; `sync` puts it on stable storage. */
 	replace(file: string, text: string, options: { readonly sync: boolean }): Promise<void>;
 }
 
-/** The notifications of the session in this directory. Nothing is created before the first one. */
+/** Creates nothing before the first notification. */
 export function createNotificationFiles(
 	sessionDirectory: string,
 	{ files, log, replace }: NotificationFilesOptions,
@@ -131,7 +131,7 @@ export function createNotificationFiles(
 		try {
 			const notification = fromEvent(await readObject(path.join(directory, eventName)));
 			const found = await readObject(path.join(directory, deliveryName));
-			// A kernel that was killed between the two files had delivered nothing.
+			// A kernel killed between the two writes has delivered nothing.
 			const delivery = found === undefined ? newDelivery(notification?.targets ?? []) : fromDelivery(found);
 			if (notification?.id === id && delivery !== null) return { notification, delivery };
 			log.warn("a notification could not be read", { directory });

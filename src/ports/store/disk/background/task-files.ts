@@ -1,5 +1,5 @@
-// The files of one background task, `tasks/<id>/` in its session's directory. The kernel writes its specification and
-// requests to its worker, the worker its state. Whole files, replaced atomically.
+// The files of one background task, in `tasks/<id>/` of the session directory. The kernel writes the specification and the
+// requests to the worker, the worker writes its state. Whole files, replaced atomically.
 import path from "node:path";
 import { isFinal } from "../../../../api/values/task-status.ts";
 import { errorText, isSystemError } from "../../../../base/errors.ts";
@@ -30,27 +30,27 @@ const controlName = "control.json";
 const consumerName = "consumer.json";
 export const outputName = "output.log";
 
-/** Ids come from a model: one with path syntax would lead out of the directory. */
+/** The model chooses ids: an id with path syntax could escape the directory. */
 const idPattern = /^[a-z0-9][a-z0-9-]{1,24}$/;
 
 export interface TaskFilesOptions {
 	readonly files: Files;
 	readonly log: Log;
-	/** Replaces a whole file; `sync` puts it on stable storage too. */
+	/** Replaces a whole file; `sync` puts it on stable storage. */
 	replace(file: string, text: string, options?: { readonly sync: boolean }): Promise<void>;
-	/** Does other work on the files of a task. */
+	/** Serializes other work on a task's files. */
 	change(directory: string, work: () => Promise<void>): Promise<void>;
 	/** Milliseconds since the epoch. */
 	now(): number;
 }
 
-/** The JSON object in a file; null when it is invalid, undefined when there is no file. */
+/** Reads a JSON object; null if invalid, undefined if the file is missing. */
 async function readObject(files: Files, file: string): Promise<Record<string, unknown> | null | undefined> {
 	const bytes = await files.read(file);
 	return bytes === null ? undefined : parseLine(bytes.toString("utf8"));
 }
 
-/** The task in a directory; null, logged, when it cannot be read. */
+/** Opens a task directory; null, with a log entry, if unreadable. */
 export async function openTaskDirectory(directory: string, options: TaskFilesOptions): Promise<StoredTask | null> {
 	const { files, log } = options;
 	try {
@@ -74,7 +74,7 @@ function createTask(spec: TaskSpec, directory: string, options: TaskFilesOptions
 		directory,
 		async runtime() {
 			const value = await readObject(files, at(runtimeName));
-			// Created, but not started before its kernel ended.
+			// Created, but the kernel exited before starting it.
 			if (value === undefined) return newRuntime;
 			const runtime = fromRuntimeFile(value);
 			if (runtime !== null) return runtime;
@@ -104,7 +104,7 @@ function createTask(spec: TaskSpec, directory: string, options: TaskFilesOptions
 				return { bytes, size };
 			} catch (thrown) {
 				if (!isSystemError(thrown)) throw thrown;
-				// The notification of the task's end quotes the output: unreadable output must not delay it for ever.
+				// The task's end notification quotes the output: unreadable output must not block it.
 				log.warn("the output of a background task could not be read", { directory, cause: errorText(thrown) });
 				const bytes = Buffer.from(`[The output cannot be read: ${errorText(thrown)}]`).subarray(0, limit);
 				return { bytes, size: bytes.length };
@@ -114,7 +114,7 @@ function createTask(spec: TaskSpec, directory: string, options: TaskFilesOptions
 	};
 }
 
-/** The tasks of the session in this directory. Nothing is created before the first task. */
+/** Creates nothing before the first task. */
 export function createTaskFiles(sessionDirectory: string, options: TaskFilesOptions): StoredTasks {
 	const { files } = options;
 	const parent = path.join(sessionDirectory, tasksDirectory);

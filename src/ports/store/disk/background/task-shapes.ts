@@ -1,4 +1,4 @@
-// Converts between the files of a background task and the program's types.
+// Converts between background task files and the program's types.
 import path from "node:path";
 import * as v from "valibot";
 import { taskStatuses } from "../../../../api/values/task-status.ts";
@@ -77,7 +77,7 @@ export function toSpecFile({ command, agent, ...spec }: TaskSpec): object {
 	};
 }
 
-/** Null when the file lacks what a task of its kind requires. */
+/** Null if the file lacks a field that its task kind requires. */
 export function fromSpecFile(value: unknown): TaskSpec | null {
 	const parsed = v.safeParse(specSchema, value);
 	if (!parsed.success) return null;

@@ -1,5 +1,5 @@
-// Reads the call journal of a session, `calls.jsonl`: intents and decisions of tool calls, and the consumption of a
-// session with budgets. Versions before the session journal wrote it.
+// Reads a session's call journal, `calls.jsonl`: intents and decisions of tool calls, and usage of a session with budgets.
+// Written by versions before the session journal.
 import * as v from "valibot";
 import type { Log } from "../../../../base/log.ts";
 import { createPace } from "../../../../base/pace.ts";
@@ -33,8 +33,8 @@ const recordSchema = v.variant("type", [
 type CallRecord = v.InferOutput<typeof recordSchema>;
 
 /**
- * Updates the list of unfinished calls with a record. Ids may repeat in later steps, so a `finished` settles the oldest
- * open call of its id.
+ * Updates the list of unfinished calls with a record. Ids may repeat in later steps, so `finished` settles the oldest open call
+ * with its id.
  */
 function noteCall(open: UnfinishedCall[], record: CallRecord): void {
 	if (record.type === "started") {
@@ -52,14 +52,14 @@ function noteCall(open: UnfinishedCall[], record: CallRecord): void {
 	}
 }
 
-/** The use in the record; `before` when the record has none. */
+/** The usage in the record; `before` if it has none. */
 function noteUse(before: SessionUse, record: CallRecord): SessionUse {
 	if (record.type !== "used") return before;
 	const { type: _, ...use } = record;
 	return use;
 }
 
-/** The summary after the records in a part of the file. Invalid lines are skipped, counted and logged. */
+/** Summarizes the records in a part of the file. Skips, counts and logs invalid lines. */
 export async function withCalls(
 	before: JournalSummary,
 	{ files, log, path, start, end }: CallLog,
@@ -82,7 +82,7 @@ export async function withCalls(
 	return { ...before, unfinishedCalls, used };
 }
 
-/** A part of the file, in bytes. */
+/** A byte range of the file. */
 export interface CallLog {
 	readonly files: FileReader;
 	readonly log: Log;

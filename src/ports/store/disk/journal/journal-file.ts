@@ -1,5 +1,5 @@
-// Reads a session's journal, `journal.jsonl`: whole groups of records, events from a number on, and the last summary,
-// found from the end.
+// Reads a session's journal, `journal.jsonl`: complete record groups, events after a number, and the last summary, searched from
+// the end.
 import { KernelError } from "../../../../base/errors.ts";
 import { createLineSplitter, type Line } from "../../../../base/text/lines.ts";
 import type { FileReader } from "../../../files/port.ts";
@@ -19,7 +19,7 @@ const newline = 0x0a;
 const pieceLength = 64 * 1024;
 const longestHeader = 4096;
 
-/** A part of a file, in bytes. */
+/** A byte range of a file. */
 export interface FileRange {
 	readonly start: number;
 	readonly end: number;
@@ -27,9 +27,9 @@ export interface FileRange {
 
 export interface RawLine {
 	readonly start: number;
-	/** Where the next line begins. */
+	/** Start of the next line. */
 	readonly end: number;
-	/** Without its newline; null for a line that is too long to be read. */
+	/** Without its newline; null if the line is too long to read. */
 	readonly bytes: Buffer | null;
 }
 
@@ -53,8 +53,8 @@ async function* readBytes(files: FileReader, path: string, { start, end }: FileR
 }
 
 /**
- * The lines in a part of a file, with their places, those of one piece together; a last one may lack its newline. Their
- * bytes are valid until the next batch is requested.
+ * The lines in a part of a file with their positions, batched by read; the last line may lack a newline. Their bytes are valid
+ * until the next batch is requested.
  */
 async function* readRawBatches(files: FileReader, path: string, range: FileRange): AsyncGenerator<readonly RawLine[]> {
 	let start = range.start;
@@ -90,12 +90,12 @@ async function* readRawBatches(files: FileReader, path: string, range: FileRange
 	if (length > 0) yield [complete(false)];
 }
 
-/** The lines in a part of a file, with their places; a last one may lack its newline. */
+/** The lines in a part of a file with their positions; the last one may lack a newline. */
 export async function* readRawLines(files: FileReader, path: string, range: FileRange): AsyncGenerator<RawLine> {
 	for await (const lines of readRawBatches(files, path, range)) yield* lines;
 }
 
-/** The JSON object of a line; null when it has none. */
+/** Parses a JSON object line; null if invalid. */
 export function parseRawLine({ bytes }: RawLine): Record<string, unknown> | null {
 	return bytes === null ? null : parseLine(bytes.toString("utf8"));
 }
@@ -104,7 +104,7 @@ function isBlank({ bytes }: RawLine): boolean {
 	return bytes !== null && bytes.toString("latin1", 0, 64).trim() === "" && bytes.toString("utf8").trim() === "";
 }
 
-/** The header of a journal and where its records begin; null for a file without a readable header. */
+/** Reads a journal header and the position where records begin; null without a readable header. */
 export async function readHeader(
 	files: FileReader,
 	path: string,
@@ -123,16 +123,16 @@ export async function readHeader(
 	return { header, end: at + 1 };
 }
 
-/** A record of a group that is there to its end. */
+/** A record in a complete group. */
 export interface PlacedRecord {
 	readonly record: ReadRecord;
-	/** Where the line of the record begins. */
+	/** Start of the record's line. */
 	readonly start: number;
-	/** Where its group ends. */
+	/** End of its group. */
 	readonly groupEnd: number;
 }
 
-/** The records of all whole groups in a part of the journal. */
+/** The records of all complete groups in a part of the journal. */
 export async function* readRecords(
 	files: FileReader,
 	path: string,
@@ -144,7 +144,7 @@ export async function* readRecords(
 		for (const raw of lines) {
 			if (isBlank(raw)) continue;
 			const line = parseRawLine(raw);
-			// A last line without its newline that cannot be read is half-written.
+			// An unreadable last line without a newline is a partial write.
 			const isTorn = line === null && raw.bytes !== null && raw.end - raw.start === raw.bytes.length;
 			if (isTorn) return;
 			open.push({ record: fromRecordLine(line, origin), start: raw.start });
@@ -158,7 +158,7 @@ export async function* readRecords(
 const eventLine = '{"seq":';
 const zero = 0x30;
 
-/** The number of an event's line, read from its first characters; null for another record. */
+/** The event number, read from the first characters of a line; null for other records. */
 function numberOf(text: string): number | null {
 	if (!text.startsWith(eventLine)) return null;
 	let seq: number | null = null;
@@ -173,12 +173,12 @@ function numberOf(text: string): number | null {
 type StoredEvent = Extract<ReadRecord, { kind: "event" }>["event"];
 
 /**
- * Lines whose events are given together: what is made of them lives until the next ones are, and of more, much would
- * outlive the young generation of the heap.
+ * Lines per batch: objects made from a batch live until the next one, and larger batches would outlive the young generation of
+ * the heap.
  */
 const readAtOnce = 128;
 
-/** The events in a part of the journal after a number, some of them together. */
+/** The journal's events after a number, in batches. */
 export async function* readJournalEvents(
 	files: FileReader,
 	path: string,
@@ -214,18 +214,18 @@ export async function* readJournalEvents(
 
 const summaryMark = Buffer.from('\n{"summary":');
 
-/** The last readable summary of the journal and where its line begins; null when there is none. */
+/** Finds the last readable summary and the start of its line; null if there is none. */
 export async function findLastSummary(
 	files: FileReader,
 	path: string,
 	range: FileRange,
 	origin: RecordOrigin,
 ): Promise<{ readonly summary: SummaryRecord; readonly start: number } | null> {
-	// The newline before the line belongs to the mark; the header's own is before the first record.
+	// The search pattern includes the preceding newline; for the first record that is the header's.
 	const first = range.start - 1;
 	for (let end = range.end; end > first; ) {
 		const start = Math.max(first, end - pieceLength);
-		// What begins in this piece may end in the next one.
+		// A match may continue in the next piece.
 		const length = Math.min(range.end, end + summaryMark.length - 1) - start;
 		const bytes = (await files.readRange(path, start, length)) ?? Buffer.alloc(0);
 		for (
@@ -235,7 +235,7 @@ export async function findLastSummary(
 		) {
 			const from = at + 1;
 			const to = bytes.indexOf(newline, from);
-			// A journal of many summaries that cannot be read is read once: only the last line of a piece is read again.
+			// Read a journal with many unreadable summaries only once: only the last line of a piece is read again.
 			const line =
 				to === -1
 					? await readFirstLine(files, path, { start: start + from, end: range.end })
@@ -248,7 +248,7 @@ export async function findLastSummary(
 	return null;
 }
 
-/** The JSON object of the first line in a part of a file; null when it has none. */
+/** Parses the first line in a part of a file; null if it is not a JSON object. */
 async function readFirstLine(
 	files: FileReader,
 	path: string,

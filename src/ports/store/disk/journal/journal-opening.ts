@@ -1,5 +1,5 @@
-// Opens a session's journal: reads its header and, from its last summary on, what it says now and what the other logs
-// must have.
+// Opens a session's journal: reads its header and, from its last summary on, the session's current content and the expected
+// content of the other logs.
 import { randomBytes } from "node:crypto";
 import type { ContextChange, ContextRow } from "../../../../api/values/conversation.ts";
 import type { Log } from "../../../../base/log.ts";
@@ -10,12 +10,12 @@ import type { JournalSummary, SessionState } from "../../session-store.ts";
 import { type FileRange, findLastSummary, readHeader, readRecords } from "./journal-file.ts";
 import type { JournalHeader, LogSizes } from "./journal-record.ts";
 
-/** The name of a new history. */
+/** Generates a history name. */
 export function newEpoch(): string {
 	return randomBytes(16).toString("hex");
 }
 
-/** A part of what the context log must hold: rows from this place on; null when the place is not known. */
+/** A section of the expected context log: rows from this position on; null if the position is unknown. */
 export interface ContextStage {
 	readonly base: number | null;
 	readonly rows: readonly ContextRow[];
@@ -24,25 +24,25 @@ export interface ContextStage {
 export interface OpenedJournal {
 	readonly kind: "opened";
 	readonly header: JournalHeader;
-	/** Its records; what follows them in the file is half a group. */
+	/** Its records; an incomplete group may follow in the file. */
 	readonly range: FileRange;
-	/** The number of the last event. */
+	/** The last event number. */
 	readonly lastSeq: number;
 	readonly summary: JournalSummary;
 	readonly hasState: boolean;
-	/** What follows the last summary. */
+	/** The records after the last summary. */
 	readonly tail: FileRange;
 	/** The sizes of the other logs before the tail. */
 	readonly sizes: LogSizes;
-	/** What the tail makes of the context log: one stage, and another one for each replacement. */
+	/** The tail's effect on the context log: one stage, plus one per replacement. */
 	readonly stages: readonly ContextStage[];
-	/** The changes of the state in the tail; null without any. */
+	/** The state changes in the tail; null if none. */
 	readonly state: Partial<SessionState> | null;
-	/** Whether its session was closed: nothing that was written before is missing. */
+	/** Whether the session was closed cleanly: nothing written before is missing. */
 	readonly isClosed: boolean;
 }
 
-/** `damaged` has no readable header; `none` has no whole group. */
+/** `damaged`: unreadable header; `none`: no complete group. */
 export type JournalOpening = OpenedJournal | { readonly kind: "none" } | { readonly kind: "damaged" };
 
 export interface JournalSource {
@@ -58,7 +58,7 @@ export async function openJournal(source: JournalSource): Promise<JournalOpening
 	if (size === 0) return { kind: "none" };
 	const found = await readHeader(files, path);
 	if (found === null) {
-		// Half of a first line is what a crash at the first write leaves.
+		// A crash during the first write leaves a partial first line.
 		const start = (await files.readRange(path, 0, 64 * 1024)) ?? Buffer.alloc(0);
 		return { kind: start.includes(0x0a) ? "damaged" : "none" };
 	}
@@ -128,7 +128,7 @@ function createStages(base: number | null): {
 	};
 }
 
-/** The rows of the context as the whole journal has them. */
+/** Rebuilds the context rows from the whole journal. */
 export async function readJournalContext(
 	{ files, path }: JournalSource,
 	range: FileRange,
@@ -142,7 +142,7 @@ export async function readJournalContext(
 	return rows;
 }
 
-/** The state as the whole journal has it. */
+/** Rebuilds the state from the whole journal. */
 export async function readJournalState(
 	{ files, path }: JournalSource,
 	range: FileRange,

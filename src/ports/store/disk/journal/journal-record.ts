@@ -1,5 +1,5 @@
-// The records of a session's journal, `journal.jsonl`, and their lines: an event with its number, a change of the
-// context or of the state, and a summary of everything before it. The first line is a header.
+// The records of a session's journal, `journal.jsonl`, and their lines: a numbered event, a change to context or state, and a
+// summary of everything before. The first line is a header.
 import * as v from "valibot";
 import type { ContextChange } from "../../../../api/values/conversation.ts";
 import type { AgentEvent } from "../../../../api/values/event.ts";
@@ -19,31 +19,31 @@ import {
 } from "../../record.ts";
 import type { JournalSummary, SessionState } from "../../session-store.ts";
 
-/** The version of the format, in the header. */
+/** The format version in the header. */
 export const journalVersion = 1;
 
 export interface JournalHeader {
-	/** The name of the history that the numbers count in. */
+	/** The name of the history in which events are numbered. */
 	readonly epoch: string;
-	/** What is in `wire.jsonl` and not in the journal: its first bytes, and the events in them, numbered from 1. */
+	/** The part of `wire.jsonl` that precedes the journal: its length in bytes, and the number of its events, numbered from 1. */
 	readonly history: { readonly wire: number; readonly events: number };
 }
 
-/** Sizes in bytes of the other logs; null for one whose content is not known to agree with the journal. */
+/** Sizes of the other logs in bytes; null if a log may differ from the journal. */
 export interface LogSizes {
 	readonly wire: number | null;
 	readonly context: number | null;
 	readonly calls: number;
 }
 
-/** What is true of everything before the record. */
+/** The session's content before this record. */
 export interface SummaryRecord extends JournalSummary {
-	/** The number of the last event. */
+	/** The last event number. */
 	readonly seq: number;
 	readonly sizes: LogSizes;
-	/** Whether the state of the session is in the journal. */
+	/** Whether the journal contains the session state. */
 	readonly hasState: boolean;
-	/** Whether the session was closed then. */
+	/** Whether the session was closed at this point. */
 	readonly clean: boolean;
 }
 
@@ -53,7 +53,7 @@ export type JournalRecord =
 	| { readonly kind: "state"; readonly state: Partial<SessionState> }
 	| { readonly kind: "summary"; readonly summary: SummaryRecord };
 
-/** A record as it was read; the number of an unreadable event stays taken. */
+/** A parsed record; an unreadable event keeps its number. */
 export type ReadRecord = JournalRecord | { readonly kind: "unreadable"; readonly seq: number | null };
 
 const headerSchema = v.object({
@@ -70,12 +70,11 @@ const summarySchema = v.object({
 	...summaryEntries,
 });
 
-/** The first line of a journal. */
 export function toHeaderLine({ epoch, history }: JournalHeader): string {
 	return JSON.stringify({ journal: journalVersion, epoch, history });
 }
 
-/** The header in a line and the version of its format; null when the line has none. */
+/** Parses a header and its format version; null if invalid. */
 export function fromHeaderLine(value: unknown): (JournalHeader & { readonly version: number }) | null {
 	const parsed = v.safeParse(headerSchema, value);
 	if (!parsed.success) return null;
@@ -83,7 +82,7 @@ export function fromHeaderLine(value: unknown): (JournalHeader & { readonly vers
 	return { version, epoch, history };
 }
 
-/** The lines of records that belong together: all but the last say that more follows. */
+/** The lines of a record group: all but the last are marked as continued. */
 export function toGroupLines(records: readonly JournalRecord[]): LineText[] {
 	return records.map((record, index) => toRecordLine(record, index < records.length - 1));
 }
@@ -126,12 +125,12 @@ function concatenate(parts: readonly LineText[]): LineText {
 	};
 }
 
-/** Whether the record of the line is followed by others that belong to it. */
+/** Whether more records of the group follow this line. */
 export function hasMore(line: Record<string, unknown> | null): boolean {
 	return line?.["more"] === true;
 }
 
-/** The record of a line; `origin` completes its events. */
+/** Parses a record; `origin` completes its events. */
 export function fromRecordLine(line: Record<string, unknown> | null, origin: RecordOrigin): ReadRecord {
 	if (line === null) return { kind: "unreadable", seq: null };
 	if ("event" in line) {

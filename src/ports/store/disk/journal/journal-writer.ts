@@ -14,54 +14,66 @@ import { type JournalRecord, type LogSizes, toGroupLines } from "./journal-recor
 export interface JournalWriterOptions {
 	readonly journal: LineFile;
 	readonly epoch: string;
-	/** The number of the last event. */
+	/** The last event number. */
 	readonly lastSeq: number;
 	readonly summary: RunningSummary;
 	readonly hasState: boolean;
 	readonly clock: Clock;
-	/** Runs before the first write, and before a sync alone; every append to the journal runs it as well. What it throws is the failure of the commits. */
+	/**
+	 * Runs before the first write, before every append to the journal, and before a standalone sync. If it throws, the commits
+	 * fail with that error.
+	 */
 	prepare(): Promise<void>;
-	/** The lines before those of the first commit of this run. */
+	/** The lines written before the first commit of this run. */
 	firstLines(): Promise<readonly LineText[]>;
-	/** The change as the journal has it. */
+	/** Converts a change to its journal form. */
 	toStoredChange(change: ContextChange): Promise<ContextChange>;
-	/** Puts what was written elsewhere on stable storage. */
+	/** Syncs the other files to stable storage. */
 	syncOthers(): Promise<void>;
-	/** Called when nothing is to be written for the time being: the files need not be open. */
+	/** Called when writing pauses: the files need not stay open. */
 	rest(): void;
 	/**
-	 * Writes what the journal has got to the files that other programs read; `end` is where it ended then. Never rejects.
-	 * While a turn runs, its commits do not wait for it, and the journal may get more meanwhile.
+	 * Writes new journal content to the files that other programs read; `end` is the journal's end at that time. Never rejects.
+	 * During a turn its commits do not wait for this, and the journal may grow meanwhile.
 	 */
 	project(batches: readonly Batch[], end: number): Promise<void>;
 	sizes(): LogSizes;
-	/** Whether the other logs have nothing that the journal lacks, and the state nothing that its file lacks: else the next opening has to find it. */
+	/**
+	 * Whether a summary is possible: the other logs contain nothing beyond the journal, and the state file is complete. Otherwise
+	 * the next opening must reread the journal.
+	 */
 	isSummarizable(): Promise<boolean>;
 }
 
 export interface JournalWriter {
-	/** Whether anything was written in this run. */
+	/** Whether this run has written anything. */
 	readonly hasBegun: boolean;
-	/** The bytes of the journal that are committed. */
+	/** The committed bytes of the journal. */
 	readonly end: number;
 	cursor(): Cursor;
-	/** Stores the lines before those of the first commit, unless they are stored. Fails with the reason why they cannot be. */
+	/** Stores the lines before the first commit, unless already stored. Fails with the reason if that is impossible. */
 	begin(): Promise<void>;
 	commit(batch: Batch, sync: boolean): Promise<readonly AgentEvent[]>;
-	/** Stores the batch, which has no events, with the next commit, or before long. Until it is stored, every commit tries it again, and fails as it does. */
+	/**
+	 * Stores the batch, which has no events, with the next commit, or soon without one. Until it is stored, every commit retries
+	 * it and fails if it fails.
+	 */
 	commitWithNext(batch: Batch): void;
-	/** Waits for the earlier commits, and for what they write to the files that other programs read. */
+	/** Waits for earlier commits, and for their writes to the files that other programs read. */
 	settled(): Promise<void>;
-	/** Stores a summary, if anything was stored, so that the next opening has less to read. Fails when something that nobody waits for could not be stored. */
+	/**
+	 * Stores a summary if anything was stored, to shorten the next opening. Fails if a batch that no caller awaits could not be
+	 * stored.
+	 */
 	finish(): Promise<void>;
 }
 
-/** Milliseconds after which the files that other programs read get what the journal has got, while a turn runs. */
+/** Milliseconds until new journal content reaches the files that other programs read, while a turn runs. */
 const projectionDelay = 20;
-/** Batches that wait to be written to them at most. */
+/** Maximum queued batches for those files. */
 const projectedTogether = 64;
 
-/** Milliseconds after which what is stored with the next commit is stored without one. */
+/** Milliseconds a `commitWithNext` batch waits for a commit. */
 const joiningDelay = 20;
 
 /** Milliseconds without a commit, outside of turns, after which the files are closed. */
@@ -70,13 +82,13 @@ const restingDelay = 1000;
 interface WaitingCommit {
 	readonly batch: Batch;
 	readonly sync: boolean;
-	/** Whether the lines before those of the first commit are stored in any case. */
+	/** Whether the lines before the first commit are stored even without content. */
 	readonly begins: boolean;
-	/** Null for one that nobody waits for. */
+	/** Null for a batch that no caller awaits. */
 	readonly stored: Deferred<readonly AgentEvent[]> | null;
 }
 
-/** Whether the batch has anything that is stored. */
+/** Whether the batch has stored content. */
 function hasContent({ events = [], context, state }: Batch): boolean {
 	const changesContext = context !== undefined && (context.kind === "replace" || context.rows.length > 0);
 	const changesState = state !== undefined && Object.keys(state).length > 0;
@@ -95,7 +107,7 @@ function addsPrompt({ context }: Batch): boolean {
 	return context?.kind === "append" && context.rows[0]?.type === "system-prompt";
 }
 
-/** Whether it replaces what other programs read, instead of adding to it. */
+/** Whether it replaces content that other programs read, rather than appending. */
 function changesFiles({ context, state }: Batch): boolean {
 	return context?.kind === "replace" || state !== undefined;
 }
@@ -106,17 +118,17 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 	let hasState = options.hasState;
 	let hasBegun = false;
 	let end = 0;
-	/** Whether a turn of the session's own agent runs. */
+	/** Whether the main agent is in a turn. */
 	let isInTurn = false;
-	/** The writing of the files that other programs read: one at a time, of all that has come meanwhile. */
+	/** Writing to the files that other programs read: one pass at a time, covering everything that arrived meanwhile. */
 	let projecting: Promise<void> = Promise.resolve();
-	/** What the journal has and these files do not get yet. */
+	/** Journal content not yet written to those files. */
 	let unprojected: Batch[] = [];
 	let withdrawProjection: (() => void) | null = null;
 	const waiting: WaitingCommit[] = [];
-	/** Whether what nobody waits for is to be stored now. */
+	/** Whether unawaited batches must be stored now. */
 	let isOverdue = false;
-	/** Why the last write failed; null when it did not. */
+	/** Why the last write failed; null if it succeeded. */
 	let failure: unknown = null;
 	let withdrawOverdue: (() => void) | null = null;
 	let withdrawRest: (() => void) | null = null;
@@ -127,7 +139,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 		return toGroupLines([{ kind: "summary", summary: stored }]);
 	};
 
-	/** The batch with numbers for its durable events, from `before` on. */
+	/** Numbers the batch's durable events, starting after `before`. */
 	const numbered = (batch: Batch, before: number): Batch & { readonly events: readonly AgentEvent[] } => {
 		let seq = before;
 		const events = (batch.events ?? []).map((event) => {
@@ -159,7 +171,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 		hasState ||= state !== undefined;
 	};
 
-	/** Appends the lines; when they must be on stable storage and cannot be, they are taken back. */
+	/** Appends the lines; takes them back if they must be synced and cannot be. */
 	const append = async (lines: readonly LineText[], sync: boolean): Promise<void> => {
 		await journal.append(lines);
 		if (!sync) return;
@@ -181,7 +193,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 		projecting = options.project(batches, end);
 		await projecting;
 	};
-	/** While a turn runs, what it does next does not wait for them, and what it does in one go they get in one go. */
+	/** During a turn the agent does not wait for these writes, and they are combined. */
 	const projectSoon = (): void => {
 		withdrawProjection ??= options.clock.after(projectionDelay, () => void projectAll(), true);
 	};
@@ -193,8 +205,8 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 			seq += next.events.filter(isDurable).length;
 			return next;
 		});
-		// A summary has the sizes of these files, what the journal has of a prompt depends on one of them, and one that is written
-		// after a change that it lacks would look as if another program had written it.
+		// The files must be current: a summary contains their sizes, a prompt's journal form depends on one of them, and a file
+		// written after a change it lacks would seem modified by another program.
 		const needsFiles = batches.some((batch) => endsTurn(batch) || addsPrompt(batch) || changesFiles(batch));
 		if (needsFiles) await projectAll();
 		const first = hasBegun ? [] : await options.firstLines();
@@ -228,13 +240,13 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 	};
 
 	const run = async (): Promise<void> => {
-		// What is stored in one go is written in one go.
+		// Combines commits made in the same tick into one write.
 		await null;
 		while (isOverdue || waiting.some(({ stored }) => stored !== null)) {
 			isOverdue = false;
 			withdrawOverdue?.();
 			withdrawOverdue = null;
-			// What the journal has of a change that adds a prompt depends on the context before it.
+			// The journal form of a change that adds a prompt depends on the context before it.
 			const alone = waiting.findIndex(({ batch }) => addsPrompt(batch));
 			const commits = waiting.splice(0, alone === -1 ? waiting.length : Math.max(1, alone));
 			try {
@@ -244,7 +256,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 			} catch (thrown) {
 				failure = thrown;
 				const again = commits.filter(({ stored }) => stored === null);
-				// Where one of several is stored alone, what comes after those that nobody waits for fails as they do.
+				// If one of several batches is stored alone, the commits after a failed unawaited batch fail too.
 				if (alone !== -1 && again.length === commits.length) commits.push(...takeFirstAwaited());
 				for (const commit of commits) commit.stored?.reject(thrown);
 				waiting.unshift(...again);

@@ -1,5 +1,5 @@
-// Compares the logs that other programs read, `wire.jsonl` and `context.jsonl`, with the journal when a session is
-// opened: what is missing there is written again, and what another program added or changed is taken over.
+// On opening, compares `wire.jsonl` and `context.jsonl`, which other programs also use, with the journal: rewrites what is
+// missing, and imports what another program added or changed.
 
 import type { ContextRow } from "../../../../api/values/conversation.ts";
 import type { AgentEvent } from "../../../../api/values/event.ts";
@@ -11,32 +11,32 @@ import { type FileRange, parseRawLine, type RawLine, readRawLines, readRecords }
 import { type JournalSource, type OpenedJournal, readJournalContext } from "./journal-opening.ts";
 import type { JournalHeader } from "./journal-record.ts";
 
-/** How a log is brought up to date: not at all, by appending what it lacks, or by writing it again. */
+/** How to update a log: not at all, by appending, or by rewriting it. */
 export type Repair<Missing> =
 	| { readonly kind: "none" }
 	| { readonly kind: "append"; readonly missing: Missing }
 	| { readonly kind: "rewrite" };
 
 export interface WireRecovery {
-	/** With the number of events of the journal's tail whose lines are there. */
+	/** Includes the number of events in the journal's tail whose lines are present. */
 	readonly repair: Repair<number>;
-	/** The events that another program appended, without numbers. */
+	/** Events appended by another program, without numbers. */
 	readonly imported: readonly AgentEvent[];
-	/** What is left of the history before the journal. */
+	/** The remaining history before the journal. */
 	readonly history: JournalHeader["history"];
 }
 
 export interface ContextRecovery {
 	readonly repair: Repair<readonly ContextRow[]>;
-	/** Null for those in the file. */
+	/** Null if the file has them. */
 	readonly rows: readonly ContextRow[] | null;
-	/** Whether another program changed it: then it is taken as it is. */
+	/** Whether another program changed the file: its content then wins. */
 	readonly isForeign: boolean;
 }
 
-/** The result of comparing the lines of a file with expected ones. */
+/** The result of comparing a file's lines with the expected ones. */
 interface Comparison {
-	/** How many of the expected lines are there. */
+	/** Number of expected lines found. */
 	readonly found: number;
 	readonly isMissingSome: boolean;
 }
@@ -44,8 +44,8 @@ interface Comparison {
 const none = { kind: "none" } as const;
 
 /**
- * Looks for the expected lines, in their order; what is between them and after them is passed on. Others may have written
- * while the session was open.
+ * Searches for the expected lines in order; reports all lines between and after them. Other programs may have written while the
+ * session was open.
  */
 async function compareLines(
 	{ files }: JournalSource,
@@ -66,7 +66,7 @@ async function compareLines(
 	return { found, isMissingSome: next.done !== true };
 }
 
-/** The lines of the event log that the records in a part of the journal have. */
+/** The event log lines for the records in a part of the journal. */
 async function* wireLines({ files, path, sessionId }: JournalSource, range: FileRange): AsyncGenerator<string> {
 	for await (const { record } of readRecords(files, path, range, { sessionId, epoch: "" })) {
 		const line = record.kind === "event" ? toEventLine(record.event) : null;
@@ -78,7 +78,7 @@ async function* contextLines(rows: readonly ContextRow[]): AsyncGenerator<string
 	for (const row of rows) yield wholeText(toLine(row));
 }
 
-/** The lines of all rows that the context ever had. */
+/** The lines of all rows the context ever had. */
 async function* everyContextLine({ files, path, sessionId }: JournalSource, range: FileRange): AsyncGenerator<string> {
 	for await (const { record } of readRecords(files, path, range, { sessionId, epoch: "" })) {
 		if (record.kind === "context") yield* contextLines(record.change.rows);
@@ -86,8 +86,8 @@ async function* everyContextLine({ files, path, sessionId }: JournalSource, rang
 }
 
 /**
- * Those of the wanted lines that are among these, although the file has these elsewhere: a process that had lost the session
- * wrote them late, when the next one had written them again.
+ * Finds which wanted lines appear elsewhere in the file: a process that had lost the session may have written them late, after
+ * the next process had rewritten them.
  */
 async function findLines(lines: AsyncIterable<string>, wanted: ReadonlySet<string>): Promise<ReadonlySet<string>> {
 	const found = new Set<string>();
@@ -96,7 +96,7 @@ async function findLines(lines: AsyncIterable<string>, wanted: ReadonlySet<strin
 	return found;
 }
 
-/** Whether the line is the last one and was not written to its end. */
+/** Whether this is a partial last line. */
 function isTorn(raw: RawLine, size: number): boolean {
 	return raw.end === size && raw.bytes !== null && raw.end - raw.start === raw.bytes.length;
 }
@@ -117,7 +117,7 @@ export async function recoverWire(
 		const range = { start: history.wire, end: log.size };
 		return compareWire(source, journal, journal.range, { ...log, range }, true);
 	}
-	// A part of what only this file had is gone.
+	// Part of the content that only this file had is lost.
 	const left = { wire: log.size, events: await countEvents(source.files, log.path, log.size) };
 	return { repair: { kind: "rewrite" }, imported: [], history: left };
 }
@@ -147,7 +147,7 @@ async function compareWire(
 	return { repair: canAppend ? { kind: "append", missing: found } : { kind: "rewrite" }, imported, history };
 }
 
-/** The lines of the event log after the ones that were found there. */
+/** The event log lines after those already in the file. */
 export async function missingWireLines(
 	source: JournalSource,
 	journal: OpenedJournal,
@@ -162,7 +162,7 @@ export async function missingWireLines(
 	return lines;
 }
 
-/** Compares the context log with the journal; `size` is null when the file is missing. */
+/** Compares the context log with the journal; `size` is null if the file is missing. */
 export async function recoverContext(
 	source: JournalSource,
 	journal: OpenedJournal,
@@ -196,15 +196,15 @@ export async function recoverContext(
 	}
 	if (await isOfEarlierStage(source, journal, log.path, size)) return rewrite();
 	const recovered = await rewrite();
-	// Another program begins with a checkpoint of its own.
-	// What came before a replacement is known from the tail alone if the place of its rows is.
+	// Another program starts with its own checkpoint. Rows before a replacement are known from the tail alone only if their
+	// position is.
 	const isPlaced = stages.slice(0, -1).every(({ base }) => base !== null);
 	const ours = isPlaced ? contextLines(recovered.rows ?? []) : everyContextLine(source, journal.range);
 	const repeated = await findLines(ours, others.rows);
 	return repeated.size === others.rows.size ? recovered : asItIs;
 }
 
-/** What the lines of a context log are that the journal does not have. */
+/** Lines of a context log that are missing from the journal. */
 interface OtherLines {
 	readonly rows: ReadonlySet<string>;
 	readonly isDamaged: boolean;
@@ -227,7 +227,7 @@ async function compareContext(
 	return { ...comparison, others: { rows: others, isDamaged } };
 }
 
-/** Whether the file is as it was before a replacement of the context that the journal has. */
+/** Whether the file is in the state before a context replacement in the journal. */
 async function isOfEarlierStage(
 	source: JournalSource,
 	{ stages }: OpenedJournal,

@@ -1,5 +1,5 @@
-// The logs of a session that other programs read, written from what its journal has: `wire.jsonl`, `context.jsonl` and
-// `state.json`. A failure here loses nothing: the file is written again from the journal with the next commit.
+// Writes the session files that other programs read from the journal: `wire.jsonl`, `context.jsonl` and `state.json`. A failure
+// loses nothing: the next commit rewrites the file from the journal.
 
 import type { ContextChange, ContextRow } from "../../../../api/values/conversation.ts";
 import type { AgentEvent } from "../../../../api/values/event.ts";
@@ -16,9 +16,9 @@ import type { StateFile } from "../state-file.ts";
 import type { LogSizes } from "./journal-record.ts";
 import type { Repair } from "./log-recovery.ts";
 
-/** What the journal has, for a file that is written again. */
+/** Journal content for rewriting a file. */
 export interface JournalContent {
-	/** The bytes of the event log that are not in the journal. */
+	/** Length of the event log part that precedes the journal, in bytes. */
 	readonly historyBytes: number;
 	events(): AsyncIterable<AgentEvent>;
 	contextRows(): Promise<readonly ContextRow[]>;
@@ -30,38 +30,37 @@ export interface ProjectionOptions {
 	readonly directory: string;
 	readonly wirePath: string;
 	readonly wire: LineFile;
-	/** The first line of an event log. */
 	readonly wireHeader: string;
 	readonly contextLines: LineFile;
 	readonly context: ContextLog;
 	readonly stateFile: StateFile;
-	/** The size of the call journal of earlier versions. */
+	/** The size of the call journal from earlier versions. */
 	readonly callsSize: number;
-	/** What the journal has up to this byte. */
+	/** The journal content up to this byte. */
 	journal(end: number): JournalContent;
-	/** Puts what the journal has on stable storage. */
+	/** Syncs the journal to stable storage. */
 	syncJournal(): Promise<void>;
 }
 
 export interface Repairs {
 	readonly wire: Repair<readonly LineText[]>;
 	readonly context: Repair<readonly ContextRow[]>;
-	/** Whether the context was replaced by one that the file may not have got: then a copy of the old one stays. */
+	/** Whether the context was replaced by one the file may lack: then a copy of the old one is kept. */
 	readonly isContextReplaced: boolean;
 }
 
 export interface Projections {
-	/** The sizes now; null for a file that has to be written again. */
+	/** Current sizes; null for a file that must be rewritten. */
 	sizes(): LogSizes;
-	/** Brings the files up to date that lacked something when the session was opened. Never rejects. */
+	/** Updates the files that were incomplete at opening. Never rejects. */
 	repair(repairs: Repairs, end: number): Promise<void>;
-	/** Writes what the journal has got, up to this byte: what it gets meanwhile comes with the next call. Never rejects. */
+	/** Writes the journal's content up to this byte; later content follows with the next call. Never rejects. */
 	write(batches: readonly Batch[], end: number): Promise<void>;
 }
 
 export function createProjections(options: ProjectionOptions): Projections {
 	const { log, directory, wire, context, contextLines, stateFile } = options;
-	/** The files that lack something that the journal has. */
+	/** The files that are behind the journal. */
 	const outdated = new Set<"wire" | "context" | "state">();
 
 	const attempt = async (name: "wire" | "context" | "state", work: () => Promise<void>): Promise<void> => {
@@ -91,8 +90,8 @@ export function createProjections(options: ProjectionOptions): Projections {
 		if (outdated.has("context")) await attempt("context", () => rewriteContext(end));
 		else if (changes.length > 0)
 			await attempt("context", async () => {
-				// The new file is renamed into the place of the old one: a loss of power must not leave it with a journal that
-				// knows only the old one.
+				// The new file replaces the old one by rename: after a power loss, it must not meet a journal that only knows the old
+				// one.
 				if (changes.some(({ kind }) => kind === "replace")) await options.syncJournal();
 				for (const change of joinedAppends(changes)) await context.change(change);
 			});
@@ -131,7 +130,7 @@ export function createProjections(options: ProjectionOptions): Projections {
 	};
 }
 
-/** The same changes with appends that follow each other as one, but for those with a prompt, which goes first. */
+/** Merges consecutive appends, except those with a prompt, which goes first. */
 function joinedAppends(changes: readonly ContextChange[]): readonly ContextChange[] {
 	const joined: ContextChange[] = [];
 	for (const change of changes) {

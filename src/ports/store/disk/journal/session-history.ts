@@ -1,5 +1,5 @@
-// What a session's files say when it is opened: the journal, or the logs of a session that has none yet, and what other
-// programs did to them since. Nothing is written here.
+// A session's content when opened: from the journal, or from the logs of a session without one, plus changes by other programs.
+// Writes nothing.
 import type { ContextRow } from "../../../../api/values/conversation.ts";
 import type { AgentEvent } from "../../../../api/values/event.ts";
 import { emptySummary, RunningSummary } from "../../journal-summary.ts";
@@ -15,33 +15,36 @@ import { type ContextRecovery, recoverContext, recoverWire, type WireRecovery } 
 
 export interface SessionHistory {
 	readonly opening: JournalOpening;
-	/** The header that the journal has, or will have once something is written. */
+	/** The journal header, existing or to be written. */
 	readonly header: JournalHeader;
-	/** What of the journal has to be written again: all of it where a part of the history before it is gone, its header where its end may be. */
+	/**
+	 * What must be rewritten in the journal: all of it if part of the earlier history is lost, only the header if its end may be
+	 * lost.
+	 */
 	readonly rewritten: "nothing" | "header" | "all";
-	/** What to add to the numbers in the file of the journal until then. */
+	/** The offset to add to journal file numbers until then. */
 	readonly shift: number;
 	readonly lastSeq: number;
 	readonly summary: JournalSummary;
-	/** The events that another program appended to the event log; the journal does not have them yet. */
+	/** Events that another program appended to the event log; not yet in the journal. */
 	readonly imported: readonly AgentEvent[];
 	readonly wire: WireRecovery["repair"];
 	readonly context: ContextRecovery;
-	/** The rows of the context, parsed on first use. */
+	/** The context rows, parsed on first use. */
 	readonly contextRows: () => readonly ContextRow[];
-	/** Whether there is anything of which the journal has to begin with a copy or a summary. */
+	/** Whether a new journal must start with a copy or summary of existing content. */
 	readonly hasContent: boolean;
-	/** What `state.json` may lack. */
+	/** State that `state.json` may lack. */
 	missingState(found: {
 		readonly isMissing: boolean;
 		readonly modifiedAt: number;
 	}): Promise<Partial<SessionState> | null>;
 }
 
-/** Milliseconds by which a file has to be newer than the journal to count as changed by another program. */
+/** Milliseconds a file must be newer than the journal to count as changed by another program. */
 const tick = 1000;
 
-/** `bootedAt` is when the machine was started, in milliseconds: what was not synced before may be gone. */
+/** `bootedAt` is the machine's boot time in milliseconds: data not synced before it may be lost. */
 export async function openHistory(
 	source: JournalSource,
 	paths: SessionPaths,
@@ -82,7 +85,7 @@ export async function openHistory(
 	]);
 	const before = opening.header.history;
 	const shift = wire.history.events - before.events;
-	// The last events may be gone that clients had, and others get their numbers.
+	// Clients may have seen final events that are now lost, and whose numbers will be reused.
 	const mayLackEnd = !opening.isClosed && journalTime < bootedAt;
 	const epoch = shift === 0 && !mayLackEnd ? opening.header.epoch : newEpoch();
 	const first = opening.lastSeq + shift + 1;
@@ -116,7 +119,7 @@ function shifted(summary: JournalSummary, shift: number, epoch: string): Journal
 	return { ...summary, unretained };
 }
 
-/** The event with the number and the epoch of a history that has lost or gained events before it. */
+/** Renumbers an event for a history that has lost or gained earlier events. */
 export function shiftedEvent(event: AgentEvent, shift: number, epoch: string): AgentEvent {
 	return { ...event, epoch, ...(event.seq === undefined ? {} : { seq: event.seq + shift }) };
 }

@@ -1,5 +1,5 @@
-// The logs of one session on disk as one: a commit goes into the journal and then into the files that other programs
-// read; the events are read back from the journal and the history before it.
+// The logs of one session on disk as a unit: a commit goes to the journal and then to the files that other programs read; events
+// are read from the journal and the history before it.
 
 import type { ContextChange, ContextRow } from "../../../../api/values/conversation.ts";
 import type { AgentEvent, Cursor } from "../../../../api/values/event.ts";
@@ -36,32 +36,35 @@ export interface SessionLogOptions {
 	readonly found: FoundSession;
 	readonly history: SessionHistory;
 	readonly stateFile: StateFile;
-	/** Whether the state starts afresh, whatever the journal says. */
+	/** Whether to reset the state, ignoring the journal. */
 	readonly isFresh: boolean;
-	/** Whether there were no files before those of this run: asked once `prepare` has run. */
+	/** Whether the session had no files before this run; valid after `prepare`. */
 	isNew(): boolean;
 	/** Runs before each write. */
 	prepare(): Promise<void>;
-	/** A file of this session that is written after `prepare`. */
+	/** A session file that is written after `prepare`. */
 	lineFile(file: string, knownSize: number, header?: string): LineFile;
 	syncOthers(): Promise<void>;
-	/** Closes the other files, which are opened again when they are written. */
+	/** Closes the other files, which reopen on the next write. */
 	closeOthers(): Promise<void>;
 }
 
 export interface SessionLog {
 	cursor(): Cursor;
-	/** Stores the numbers that clients are given: of events that another program has added, and those under a new epoch. Fails when it cannot. */
+	/**
+	 * Stores the numbers given to clients: for events added by another program, and under a new epoch. Fails if that is
+	 * impossible.
+	 */
 	storeNumbers(): Promise<void>;
 	commit(batch: Batch, sync: boolean): Promise<readonly AgentEvent[]>;
-	/** Stores a batch without events with the next commit, or before long. */
+	/** Stores a batch without events with the next commit, or soon. */
 	commitWithNext(batch: Batch): void;
 	events(after: number): AsyncGenerator<readonly AgentEvent[]>;
-	/** Waits for the earlier commits. */
+	/** Waits for earlier commits. */
 	settled(): Promise<void>;
 	/** Stores a summary, if anything was stored. */
 	finish(): Promise<void>;
-	/** How the event log was when it was last seen to end with a whole line; null when that is not known. */
+	/** The event log's status when it last ended with a complete line; null if unknown. */
 	wholeEvents(): FileStatus | null;
 	close(): Promise<void>;
 }
@@ -169,10 +172,10 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 		}
 	};
 
-	/** The lines before the first commit: a copy of what the journal lacks, and a summary. */
+	/** The lines before the first commit: a copy of content missing from the journal, and a summary. */
 	const firstLines = async (): Promise<readonly LineText[]> => {
 		if (!isRepaired && !options.isNew()) {
-			// They are found at the places that the journal has now.
+			// Positions refer to the journal as it is now.
 			const repairs = await withStorageError(paths.journal, toRepairs);
 			await withStorageError(paths.journal, repairJournal);
 			await projections.repair(repairs, writer.end);
@@ -192,14 +195,14 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 			const summary = { ...history.summary, seq, sizes: projections.sizes(), hasState, clean: false };
 			records.push({ kind: "summary", summary });
 		}
-		// What the next opening has to find again, should this one not come to write the file.
+		// The next opening must find this again if this run never writes the file.
 		if (opening.kind === "opened" && opening.state !== null && stateFile.isStale()) {
 			records.push({ kind: "state", state: options.isFresh ? stateFile.state() : opening.state });
 		}
 		return [...(isNew ? [toHeaderLine(header)] : []), ...toGroupLines(records)];
 	};
 
-	/** A system prompt that goes before the rows of a context changes all of it. */
+	/** A system prompt inserted before existing rows changes the whole context. */
 	const toStoredChange = async (change: ContextChange): Promise<ContextChange> => {
 		const [first, ...others] = change.rows;
 		if (change.kind === "replace" || first?.type !== "system-prompt" || !context.lacksPrompt()) return change;
@@ -252,7 +255,7 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 	};
 }
 
-/** Bytes that are copied at once. */
+/** Bytes copied at once. */
 const pieceSize = 1024 * 1024;
 
 /** The same records under a new header. */
@@ -269,7 +272,7 @@ async function* underHeader(
 	}
 }
 
-/** The journal under a new header, with the numbers that its events have there. */
+/** The journal under a new header, with events renumbered accordingly. */
 async function* rewrittenJournal(
 	source: JournalSource,
 	range: FileRange,
@@ -303,7 +306,7 @@ function toShifted(record: JournalRecord, shift: number, epoch: string): Journal
 	if (record.kind !== "summary") return record;
 	const { summary } = record;
 	const unretained = summary.unretained.map((event) => shiftedEvent(event, shift, epoch));
-	// The event log is written again as well.
+	// The event log is rewritten too.
 	const sizes = { ...summary.sizes, wire: null };
 	return { kind: "summary", summary: { ...summary, seq: summary.seq + shift, sizes, unretained } };
 }

@@ -1,4 +1,4 @@
-// The context log of a session, `context.jsonl`: reads its rows at the opening, and appends to it.
+// The context log of a session, `context.jsonl`: reads its rows on opening, and appends to it.
 import path from "node:path";
 import type { ContextChange, ContextRow } from "../../../../api/values/conversation.ts";
 import type { Log } from "../../../../base/log.ts";
@@ -8,8 +8,8 @@ import { parseLines } from "./json-lines.ts";
 import type { LineFile } from "./line-file.ts";
 
 /**
- * Reads the file and parses its rows on first use: a client that only looks need not wait for thousands of them.
- * Invalid lines are skipped, counted and logged, and stay in the file.
+ * Reads the file and parses its rows on first use: a read-only client need not wait for thousands of them. Skips, counts and logs
+ * invalid lines, which stay in the file.
  */
 export async function readContext(files: FileReader, file: string, log: Log): Promise<() => readonly ContextRow[]> {
 	let bytes = await files.read(file);
@@ -21,7 +21,7 @@ export async function readContext(files: FileReader, file: string, log: Log): Pr
 	};
 }
 
-/** The rows in the bytes of a context log. */
+/** Parses the rows of a context log. */
 export function parseContext(bytes: Buffer, file: string, log: Log): readonly ContextRow[] {
 	const lines = parseLines(bytes);
 	const rows = lines.map(fromLine).filter((row) => row !== null);
@@ -34,9 +34,8 @@ export interface ContextLog {
 	/** Whether the context has rows but no system prompt. */
 	lacksPrompt(): boolean;
 	/**
-	 * Appends rows with one write, or replaces all: then a copy of them stays in the same directory as `context_1.jsonl`
-	 * and so on. A system prompt that is appended to a context that has rows but no prompt goes before them: logs of old
-	 * versions lack it, and readers expect it first.
+	 * Appends rows with one write, or replaces all rows and keeps a copy in the same directory as `context_1.jsonl` and so on. A
+	 * system prompt appended to rows without one goes before them: logs of old versions lack it, and readers expect it first.
 	 */
 	change(change: ContextChange): Promise<void>;
 }
@@ -48,7 +47,7 @@ export interface ContextLogOptions {
 	readonly lines: LineFile;
 	/** Returns the rows that were in the file before. */
 	opened(): readonly ContextRow[];
-	/** Whether a replaced context is put on stable storage at once; default true. */
+	/** Whether a replaced context is synced at once; default true. */
 	readonly syncs?: boolean;
 }
 
@@ -84,7 +83,7 @@ function isWithoutPrompt(rows: readonly ContextRow[]): boolean {
 	return rows.length > 0 && !rows.some((row) => row.type === "system-prompt");
 }
 
-/** The first unused path for a rotated log: `context_1.jsonl`, `context_2.jsonl` and so on. */
+/** Returns the first unused path for a rotated log: `context_1.jsonl`, `context_2.jsonl` and so on. */
 async function freeRotation(file: string, files: Files): Promise<string> {
 	const { dir, name, ext } = path.parse(file);
 	for (let count = 1; ; count += 1) {

@@ -7,34 +7,31 @@ import { type EventRecord, fromRecord, toRecord } from "../../../../formats/reco
 import type { FileReader } from "../../../files/port.ts";
 import { type LinesRead, parseLine, readLineBatches, readLines } from "./json-lines.ts";
 
-/** An event of the log with its time in milliseconds since the epoch. */
+/** A logged event with its time in milliseconds since the epoch. */
 export interface TimedRecord extends EventRecord {
 	readonly at: number;
 }
 
-/** The content of a line of the log. */
 export type LogLine =
 	| { readonly kind: "header" }
 	| { readonly kind: "record"; readonly record: TimedRecord }
 	| { readonly kind: "unreadable" };
 
-/** The first line of a log. */
 export function toHeader(protocolVersion: string): string {
 	return `{"type": "metadata", "protocol_version": ${JSON.stringify(protocolVersion)}}`;
 }
 
-/** The line of an event, or null when it is not logged. Timestamps are seconds in the log. */
+/** The log line of an event; null if it is not logged. Log timestamps are in seconds. */
 export function toEventLine(event: AgentEvent): LineText | null {
 	const message = toRecord(event);
 	return message === null ? null : toLineText({ timestamp: event.at / 1000, message });
 }
 
-/** The lines of those events that are logged. */
+/** The lines of the events that are logged. */
 export function toEventLines(events: readonly AgentEvent[]): LineText[] {
 	return events.map(toEventLine).filter((line) => line !== null);
 }
 
-/** The content of a parsed line. */
 export function readLogLine(line: Record<string, unknown> | null): LogLine {
 	if (line?.["type"] === "metadata") return { kind: "header" };
 	const timestamp = line?.["timestamp"];
@@ -42,7 +39,7 @@ export function readLogLine(line: Record<string, unknown> | null): LogLine {
 	const record = fromRecord(line["message"]);
 	if (record === null) return { kind: "unreadable" };
 	const { agentPath, body } = record;
-	// Fractions of seconds do not multiply back exactly, so the result is rounded to a thousandth of a millisecond.
+	// Fractional seconds do not multiply back exactly, so round to a thousandth of a millisecond.
 	const at = Math.round(timestamp * 1_000_000) / 1000;
 	return { kind: "record", record: { agentPath, body, at } };
 }
@@ -53,8 +50,8 @@ export async function* readEventLines(files: FileReader, path: string, which?: L
 }
 
 /**
- * The events of a log with their numbers, a piece of the file at a time: the number of a line counts the lines after the
- * header. Invalid lines are skipped, counted and, at the end, logged; their numbers stay taken.
+ * The numbered events of a log, one piece of the file at a time: numbers count the lines after the header. Skips and counts
+ * invalid lines, and logs them at the end; their numbers stay taken.
  */
 export async function* readEventBatches(
 	source: { readonly files: FileReader; readonly path: string; readonly length: number; readonly log: Log },
@@ -87,25 +84,23 @@ function toNumberedEvent(
 	return { sessionId, turnId: null, agentPath, at, seq, epoch, body, isFromLog: true };
 }
 
-/** The event of a record. */
 export function toEvent(record: TimedRecord, sessionId: string): AgentEvent {
 	const { agentPath, at, body } = record;
 	return { sessionId, turnId: null, agentPath, at, body, isFromLog: true };
 }
 
-/** Bytes up to which a line may be blank. */
+/** Maximum length of a blank line in bytes. */
 const blankLength = 16;
 
 /**
- * The number of the last line in the first bytes of a log, counted without parsing more than the first one. It searches
- * each piece as one text: reading line by line takes many times as long, and the opening of a session without a journal
- * waits for this.
+ * The number of the last line in the first bytes of a log, parsing only the first line. Searches each piece as one text: reading
+ * line by line takes many times as long, and opening a session without a journal waits for this.
  */
 export async function countEvents(files: FileReader, path: string, length: number): Promise<number> {
 	let count = 0;
 	let left = length;
 	let hasContent = false;
-	/** The beginning of the first line, until that is complete. */
+	/** The start of the first line, until it is complete. */
 	let first = "";
 	let headers = 0;
 	const look = (text: string, start: number, end: number): void => {
@@ -139,7 +134,7 @@ export async function countEvents(files: FileReader, path: string, length: numbe
 	return count - headers;
 }
 
-/** Bytes up to which the first line is looked at: a header is short. */
+/** Bytes searched for the first line: a header is short. */
 const headerLimit = 4096;
 
 function isHeader(text: string): boolean {

@@ -1,26 +1,26 @@
-// The files of a session as they are found when it is opened. Each is looked at once and read once, however many parts of
-// the opening want something of it, so that what they know of a file is all of the same moment.
+// A session's files as found when it is opened. Each file is checked and read once, even if several parts of the opening need it,
+// so that all see the same moment.
 import path from "node:path";
 import type { FileReader, FileStatus } from "../../../files/port.ts";
 import { showsLaterChanges } from "../file-times.ts";
 
-/** Bytes at the end of a file that are read together. What comes before them is read when it is wanted. */
+/** Bytes at the end of a file that are read together. Earlier bytes are read on demand. */
 const endLength = 64 * 1024;
 const newline = 0x0a;
 
 export interface FoundFiles extends FileReader {
-	/** There is nothing in this directory. */
+	/** Records that the directory has no files. */
 	noteMissing(directory: string): void;
 	/**
-	 * How the file was if it was read to its end, that ends a line, and every change since `now` (milliseconds since the
-	 * epoch) shows in its status; null otherwise. Reads nothing.
+	 * The file's status if it was read to its end, ends with a complete line, and every change since `now` (milliseconds since the
+	 * epoch) will show in the status; otherwise null. Reads nothing.
 	 */
 	wholeStatus(file: string, now: number): Promise<FileStatus | null>;
-	/** The session is open: from now on nothing is held, and what is wanted of a file is read when it is wanted. */
+	/** Called after opening: drops all cached content; files are read on demand from now on. */
 	release(): void;
 }
 
-/** Nothing is looked at before it is wanted. */
+/** Reads nothing until needed. */
 export function createFoundFiles(files: FileReader): FoundFiles {
 	const statuses = new Map<string, Promise<FileStatus | null>>();
 	const ends = new Map<string, Promise<Buffer | null>>();
@@ -34,13 +34,13 @@ export function createFoundFiles(files: FileReader): FoundFiles {
 		statuses.set(file, known);
 		return known;
 	};
-	/** The size of what can be read once; null for anything else, which is left to the port. */
+	/** The size of a file that can be read once; null for anything else, which the port handles. */
 	const sizeOf = async (file: string): Promise<number | null> => {
 		const found = await status(file);
 		if (isReleased) return null;
 		return found === null || found.kind === "file" ? (found?.size ?? 0) : null;
 	};
-	/** The last bytes of a file of this size; null when it has been removed since it was found. */
+	/** The last bytes of a file of this size; null if it was removed since. */
 	const endOf = (file: string, size: number): Promise<Buffer | null> => {
 		const start = Math.max(0, size - endLength);
 		const readEnd = async () =>

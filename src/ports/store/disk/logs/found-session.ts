@@ -1,20 +1,20 @@
-// What is found of a session on disk before anything of it is read.
+// What is found of a session on disk before reading it.
 import type { FoundFiles } from "./found-files.ts";
 
-/** Sizes of the logs in bytes, 0 for missing ones. */
+/** Sizes of the logs in bytes, 0 if missing. */
 export interface FoundSession {
-	/** The file the context is read from; null when the session has none. */
+	/** The context file; null if the session has none. */
 	readonly contextPath: string | null;
 	readonly journalSize: number;
 	readonly contextSize: number;
 	readonly eventsSize: number;
 	readonly callsSize: number;
 	readonly hasState: boolean;
-	/** Its files as they were then. */
+	/** Its files at that time. */
 	readonly files: FoundFiles;
 }
 
-/** The bytes in all logs of the session. */
+/** The total log size in bytes. */
 export function logBytes({ journalSize, contextSize, eventsSize, callsSize }: FoundSession): number {
 	return journalSize + contextSize + eventsSize + callsSize;
 }

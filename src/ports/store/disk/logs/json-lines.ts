@@ -1,30 +1,30 @@
-// Reads files of JSON lines, past damage.
+// Reads JSON lines files, skipping damage.
 import { isRecord, isTextNestedWithin } from "../../../../base/json.ts";
 import { createLineSplitter, type Line } from "../../../../base/text/lines.ts";
 import type { FileReader } from "../../../files/port.ts";
 
-/** Bytes of the longest line that is read: the longest line of the wire plus its envelope. */
+/** Maximum line length in bytes: the longest wire line plus its envelope. */
 export const lineLimit = 128 * 1024 * 1024;
 const tailPiece = 64 * 1024;
 const newline = 0x0a;
-/** Levels that a long line may nest: the platform's parser takes long for megabytes of nested brackets. */
+/** Maximum nesting of a long line: the platform's parser is slow for megabytes of nested brackets. */
 const lineDepth = 1000;
 const longLine = 64 * 1024;
 
-/** Whether the text may be a JSON object, by its first characters and its last. */
+/** Whether the text may be a JSON object, judged by its first and last characters. */
 function mayBeObject(text: string): boolean {
 	const first = text.charCodeAt(0);
 	if (first === 0x7b) {
 		const next = text.charCodeAt(1);
-		// A quotation mark, the end of the object, or white space.
+		// A quotation mark, the end of the object, or whitespace.
 		if (next !== 0x22 && next !== 0x7d && next > 0x20) return false;
 	} else if (first > 0x20 && first < 0x7f) return false;
 	return text.trimEnd().endsWith("}");
 }
 
-/** The JSON object of a line, or null when it has none. */
+/** Parses a JSON object line; null if invalid. */
 export function parseLine(text: string): Record<string, unknown> | null {
-	// Most damage is recognized by its ends: an exception for each line of a damaged file would take seconds.
+	// The ends reveal most damage: an exception for each line of a damaged file would take seconds.
 	if (!mayBeObject(text)) return null;
 	if (text.length > longLine && !isTextNestedWithin(text, lineDepth)) return null;
 	try {
@@ -35,7 +35,7 @@ export function parseLine(text: string): Record<string, unknown> | null {
 	}
 }
 
-/** The JSON object of a line, or null when it holds none. */
+/** The JSON object of a line; null if invalid. */
 type ParsedLine = Record<string, unknown> | null;
 
 function isBlank(text: string): boolean {
@@ -45,8 +45,8 @@ function isBlank(text: string): boolean {
 }
 
 /**
- * Lines that are parsed together. What is made of them lives until the next ones are: of more, much would outlive the young
- * generation of the heap, which takes as long as the parsing.
+ * Lines parsed per batch. Their objects live until the next batch; larger batches would outlive the young generation of the heap,
+ * which takes as long as the parsing.
  */
 const parsedAtOnce = 128;
 
@@ -65,10 +65,10 @@ function parseAll(lines: readonly Line[]): ParsedLine[] {
 	return parsed;
 }
 
-/** Bytes up to which a file is decoded as a whole, which takes a fraction of the time for many short lines. */
+/** Maximum bytes decoded as a whole, which is much faster for many short lines. */
 const wholeLimit = 8 * 1024 * 1024;
 
-/** Every line that is not blank. */
+/** Parses all non-blank lines. */
 export function parseLines(bytes: Buffer): ParsedLine[] {
 	if (bytes.length <= wholeLimit) {
 		const texts = bytes.toString("utf8").split("\n");
@@ -79,16 +79,13 @@ export function parseLines(bytes: Buffer): ParsedLine[] {
 }
 
 export interface LinesRead {
-	/** Only the first bytes of the file. */
+	/** Limits reading to the first bytes of the file. */
 	readonly length?: number;
-	/** Bytes of the longest line that is parsed; a longer one is reported as none, as soon as that is known. */
+	/** Maximum bytes of a parsed line; a longer one is reported as invalid as soon as that is known. */
 	readonly limit?: number;
 }
 
-/**
- * Every line that is not blank, some of them together: a promise for each line would take longer than parsing it. Nothing
- * for a missing file.
- */
+/** Parses all non-blank lines in batches: a promise per line would take longer than parsing. Empty for a missing file. */
 export async function* readLineBatches(
 	files: FileReader,
 	path: string,
@@ -104,7 +101,7 @@ export async function* readLineBatches(
 	yield parseAll(splitter.end());
 }
 
-/** Every line that is not blank, for a reader that may want only the first ones. Nothing for a missing file. */
+/** Parses non-blank lines one by one, for a reader that may stop early. Empty for a missing file. */
 export async function* readLines(files: FileReader, path: string, which?: LinesRead): AsyncGenerator<ParsedLine> {
 	for await (const lines of readLineBatches(files, path, which)) yield* lines;
 }

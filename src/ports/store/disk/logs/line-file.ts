@@ -1,34 +1,34 @@
-// An append-only file of JSON lines, as its users see it.
+// The interface of an append-only JSON lines file.
 import type { Log } from "../../../../base/log.ts";
 import type { LineText } from "../../../../base/text/long-text.ts";
 import type { FileStatus, Files } from "../../../files/port.ts";
 
 export interface LineFile {
-	/** Its size in bytes as of the last call that changed it. */
+	/** Its size in bytes after the last change made here. */
 	readonly length: number;
-	/** Whether somebody else has changed it since the session was opened. */
+	/** Whether another program has changed it since the session was opened. */
 	isShared(): Promise<boolean>;
-	/** How it was when it was last seen to end with a whole line; null when that is not known. */
+	/** Its status when it last ended with a complete line; null if unknown. */
 	readonly whole: FileStatus | null;
-	/** Appends the lines with one write; nothing is written for none. Fails `storage-failed`. */
+	/** Appends the lines with one write; writes nothing for an empty list. Fails `storage-failed`. */
 	append(lines: readonly LineText[]): Promise<void>;
-	/** Adds a line before everything else, by replacing the file once. Fails `storage-failed`. */
+	/** Inserts a line at the start by replacing the file once. Fails `storage-failed`. */
 	prepend(line: LineText): Promise<void>;
 	/**
-	 * Replaces all lines, with one replacement of the file, after copying it to the path that `aside` returns. Both are
-	 * then on stable storage, unless `sync` is false. Fails `storage-failed`, and then the file is unchanged.
+	 * Replaces all lines with one file replacement, after copying the file to the path returned by `aside`. Syncs both, unless
+	 * `sync` is false. On `storage-failed` the file is unchanged.
 	 */
 	rotate(lines: readonly LineText[], aside: () => Promise<string>, sync?: boolean): Promise<void>;
-	/** Replaces the whole file; with `sync` it is then on stable storage. Fails `storage-failed`, and nothing has changed. */
+	/** Replaces the whole file; `sync` puts it on stable storage. On `storage-failed` nothing has changed. */
 	rewrite(pieces: AsyncIterable<Uint8Array>, sync?: boolean): Promise<void>;
-	/** Repairs the end of the file as an append does before its lines. Fails `storage-failed`. */
+	/** Repairs the end of the file as an append does. Fails `storage-failed`. */
 	repairEnd(): Promise<void>;
 	/**
-	 * Takes the last append back, as if it had failed; not for a file that can be made again, nor once it was closed. Fails
-	 * `storage-failed`: the next append does it then.
+	 * Takes back the last append, as if it had failed; not for replaceable files, nor after closing. On `storage-failed` the next
+	 * append does it.
 	 */
 	undo(): Promise<void>;
-	/** Puts what was appended on stable storage. Fails `storage-failed`. */
+	/** Syncs appended lines to stable storage. Fails `storage-failed`. */
 	sync(): Promise<void>;
 	close(): Promise<void>;
 }
@@ -37,16 +37,16 @@ export interface LineFileOptions {
 	readonly files: Files;
 	readonly log: Log;
 	readonly path: string;
-	/** Its size when the session was opened: a file that is shorter later was modified by somebody else. */
+	/** Its size when the session was opened: a shorter file was modified by another program. */
 	readonly knownSize: number;
-	/** How it was when it was seen to end with a whole line: as long as it is so, its end is not read again. */
+	/** Its status when it was seen to end with a complete line: while unchanged, its end is not read again. */
 	readonly wholeAt?: FileStatus | null;
-	/** The first line of a file that is new or empty. */
+	/** The first line of a new or empty file. */
 	readonly header?: string;
-	/** Whether the file can be made again: then it is not looked at before each append. Default false. */
+	/** Whether the file can be rebuilt: then it is not checked before each append. Default false. */
 	readonly isReplaceable?: boolean;
-	/** Runs before each append and each replacement; what it throws is the failure of that. */
+	/** Runs before each append and replacement, which fails with any error thrown. */
 	prepare(): Promise<void>;
-	/** Called when the file was created or replaced: its name is then not on stable storage. */
+	/** Called after the file was created or replaced, when its name is not yet on stable storage. */
 	nameMade(): void;
 }

@@ -1,5 +1,4 @@
-// An append-only file of JSON lines: appends whole lines in order, repairs its end, syncs on demand. Its users define the
-// lines.
+// An append-only JSON lines file: appends whole lines in order, repairs its end, syncs on demand. Its users define the lines.
 import { KernelError } from "../../../../base/errors.ts";
 import { joinLines, type LineText, wholeText } from "../../../../base/text/long-text.ts";
 import type { AppendFile, FileStatus } from "../../../files/port.ts";
@@ -7,31 +6,31 @@ import { parseLine, readTail } from "./json-lines.ts";
 import type { LineFile, LineFileOptions } from "./line-file.ts";
 import { toStorageError } from "./storage-error.ts";
 
-/** What was appended, and where. */
+/** The last append and its position. */
 interface Appended {
 	readonly start: number;
 	readonly before: string;
 	readonly text: LineText;
 }
 
-/** Nothing is opened, created or repaired before the first append. */
+/** Opens, creates and repairs nothing before the first append. */
 export function createLineFile(options: LineFileOptions): LineFile {
 	return new LineWriter(options);
 }
 
-/** A class, because a session that is loaded has several of them: closures would take a multiple of the memory. */
+/** A class, because each loaded session has several: closures would take several times the memory. */
 class LineWriter implements LineFile {
 	readonly #options: LineFileOptions;
 	#knownSize: number;
 	#handle: AppendFile | null = null;
 	#unsynced = false;
 	#isShared = false;
-	/** How it was when it was last looked at; null without a file. */
+	/** The last known status; null without a file. */
 	#seen: FileStatus | null = null;
 	#whole: FileStatus | null;
-	/** Whether every line that was appended is there, and nothing else was written since. */
+	/** Whether all appended lines are complete, with no other write since. */
 	#endsWhole = false;
-	/** What a failed append may have left in the file, and where. */
+	/** Remains of a failed append, and their position. */
 	#failed: Appended | null = null;
 	#lastAppended: Appended | null = null;
 	#last: Promise<unknown> = Promise.resolve();
@@ -64,7 +63,7 @@ class LineWriter implements LineFile {
 		return this.#inOrder(async () => {
 			if (lines.length === 0) return;
 			const { path, prepare, isReplaceable } = this.#options;
-			// An open file is looked at meanwhile: each of the two takes a thread its time.
+			// Checks an open file concurrently: each call takes a thread its time.
 			const checking = this.#handle === null || isReplaceable === true ? null : this.#checkedSize();
 			checking?.catch(() => undefined);
 			await prepare();
@@ -167,12 +166,12 @@ class LineWriter implements LineFile {
 
 	close(): Promise<void> {
 		return this.#inOrder(async () => {
-			// A session may have any number of subagents, each with two of these that are closed.
+			// A session may have any number of subagents, each with two closed files.
 			this.#lastAppended = null;
 			if (this.#handle === null) return;
 			await this.#closeHandle();
 			const { files, path } = this.#options;
-			// Its end need not be read again when it is opened again.
+			// Reopening it need not read its end again.
 			if (!this.#endsWhole) return;
 			const status = await files.status(path);
 			this.#whole = status?.size === this.#knownSize ? status : null;
@@ -211,7 +210,7 @@ class LineWriter implements LineFile {
 		return size;
 	}
 
-	/** Truncates what a failed append left, whole lines too: the caller was informed that they are not stored. */
+	/** Truncates the remains of a failed append, including complete lines: the caller was told that they are not stored. */
 	async #cutFailed(size: number): Promise<number> {
 		if (this.#failed === null) return size;
 		const { files, path } = this.#options;
@@ -224,7 +223,7 @@ class LineWriter implements LineFile {
 		return isOurs ? start : size;
 	}
 
-	/** The sooner the better: a later run of the program would take it for stored. */
+	/** As soon as possible: a later run would consider the lines stored. */
 	async #cutAtOnce(): Promise<void> {
 		this.#endsWhole = false;
 		await this.#closeHandle().catch(() => undefined);
@@ -234,7 +233,7 @@ class LineWriter implements LineFile {
 		this.#knownSize = Math.min(this.#knownSize, await this.#cutFailed(size));
 	}
 
-	/** Truncates a partial last line; returns the size then and the separator that must precede the next line. */
+	/** Truncates a partial last line; returns the resulting size and the separator needed before the next line. */
 	async #repairedEnd(size: number): Promise<{ size: number; separator: string }> {
 		const { files, path, log } = this.#options;
 		const seen = this.#seen;
@@ -244,7 +243,7 @@ class LineWriter implements LineFile {
 			this.#whole = size === seen?.size ? seen : null;
 			return { size, separator: "" };
 		}
-		// A complete record without a newline is a record: every reader accepts it.
+		// A complete record without a newline is valid: every reader accepts it.
 		if (parseLine(tail.toString("utf8")) !== null) return { size, separator: "\n" };
 		const rest = size - tail.length;
 		await files.truncate(path, rest);
@@ -274,7 +273,7 @@ class LineWriter implements LineFile {
 			this.#failed = { start: size, before, text: joined };
 			throw thrown;
 		}
-		// What can be made again is not taken back: nothing of it has to be held.
+		// Appends to a replaceable file are never taken back, so nothing is kept.
 		this.#lastAppended = isReplaceable === true ? null : { start: size, before, text: joined };
 		this.#endsWhole = true;
 		this.#unsynced = true;
@@ -284,7 +283,7 @@ class LineWriter implements LineFile {
 	async #syncFile(): Promise<void> {
 		if (this.#handle !== null) return this.#handle.sync();
 		const { files, path } = this.#options;
-		// The file's end is checked before an append, not here: the handle is not held open.
+		// The file's end is checked before an append, not here: the handle is not kept open.
 		const file = await files.openAppend(path);
 		try {
 			await file.sync();

@@ -1,4 +1,4 @@
-// Converts times in files shared with the reference: seconds since the epoch there, milliseconds in the program.
+// Converts times between seconds since the epoch, in files shared with the reference, and milliseconds, in the program.
 
 export function toSeconds(milliseconds: number | null): number | null {
 	return milliseconds === null ? null : milliseconds / 1000;

@@ -35,31 +35,31 @@ export interface PostgresSessionOptions {
 	/** The process id under which it was taken, and the term. */
 	readonly holder: string;
 	readonly term: number;
-	/** Of a session that it makes. */
+	/** The owner of a session it creates. */
 	readonly owner: string;
 	readonly needs: readonly string[];
 	readonly isStaged: boolean;
 	readonly newEpoch: string;
-	/** Where commands that run in the background have their files; null where none can be run. */
+	/** Where background commands store their files; null if they are unavailable. */
 	readonly scratch: Scratch | null;
-	/** Whether it is only read: then every write is refused. */
+	/** Whether it is read-only: every write fails. */
 	readonly isView?: boolean;
 }
 
-/** A directory of this machine for what is not stored: each session has one of its own in it. */
+/** A local directory for unstored data, with a subdirectory per session. */
 export interface Scratch {
 	readonly files: Files;
 	readonly directory: string;
 }
 
-/** What opening reads. */
+/** The rows that opening reads. */
 interface OpenedRows {
 	readonly contextRows: readonly ContextRow[];
 	readonly lastRow: number;
 	readonly summary: RunningSummary;
 }
 
-/** The context of a session as it is now; one statement, so that a replacement in the middle is not seen. */
+/** Reads a session's current context in one statement, so that it never sees a partial replacement. */
 export async function readOwnContext(
 	{ database, log }: Pick<PostgresSessionOptions, "database" | "log">,
 	id: string,
@@ -81,7 +81,7 @@ async function readOpened(options: PostgresSessionOptions, row: SessionRow): Pro
 	const stored = row.summary === null ? null : fromSummaryRecord(parseLine(row.summary), origin);
 	const summary = stored === null ? new RunningSummary() : new RunningSummary(stored);
 	const from = stored === null ? 0 : row.summary_seq;
-	// An answer that entered the context right after the summary, before any other event.
+	// The answer entered the context right after the summary, before any other event.
 	if (row.answered_seq <= from && row.answered_seq === row.summary_seq) summary.leaveStep();
 	for await (const events of readEventPages(database, { origin, log }, from, row.last_seq)) {
 		for (const event of events) {
@@ -92,7 +92,7 @@ async function readOpened(options: PostgresSessionOptions, row: SessionRow): Pro
 	return { contextRows, lastRow, summary };
 }
 
-/** The session of this row, which this process has taken; without a row, a new one that is stored with its first commit. */
+/** Opens a session that this process has taken; without a row, a new one that its first commit stores. */
 export async function openPostgresSession(
 	options: PostgresSessionOptions,
 	row: SessionRow | null,
@@ -131,7 +131,7 @@ export async function openPostgresSession(
 	};
 	if (options.isView !== true) lease.hold(held);
 
-	/** Why a statement of this process changed nothing. */
+	/** Finds out why a statement of this process had no effect. */
 	const onRefused = async (): Promise<void> => {
 		const now = await readSessionRow(database, id);
 		const lose = (why: string): void => {
@@ -145,7 +145,7 @@ export async function openPostgresSession(
 			);
 		};
 		if (now === null) {
-			// A first commit finds no row either, when the lease of this process has run out.
+			// A first commit also finds no row if this process's lease has expired.
 			if (writer.exists) lose("it was deleted.");
 			else lease.lapse(holder);
 		} else if (now.epoch !== epoch || now.term !== term || now.holder !== holder) {

@@ -1,4 +1,4 @@
-// The subagents of a session in the database: description, status, context, events, and the text for people.
+// The subagents of a database session: description, status, context, events, and the readable output.
 import * as v from "valibot";
 import type { ContextChange } from "../../../../api/values/conversation.ts";
 import { createKeyedQueue } from "../../../../base/keyed-queue.ts";
@@ -18,7 +18,7 @@ export interface AgentOptions {
 	readonly log: Log;
 	readonly sessionId: string;
 	readonly writes: FencedWrites;
-	/** Does the work while the session is open; fails `closed` after. */
+	/** Runs the work while the session is open; fails `closed` afterwards. */
 	whileOpen<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -36,7 +36,7 @@ const agentSchema = v.object({
 });
 type AgentRow = v.InferOutput<typeof agentSchema>;
 
-/** Null when there is none. */
+/** Null if it does not exist. */
 export async function openAgent(id: string, options: AgentOptions): Promise<StoredAgent | null> {
 	const row = await readAgent(id, options);
 	if (row === null) return null;
@@ -51,7 +51,7 @@ export async function openAgent(id: string, options: AgentOptions): Promise<Stor
 	return await toAgent(description, row, options);
 }
 
-/** A new or an existing one. Nothing is written before the first call. */
+/** Opens or creates a subagent. Writes nothing before the first call. */
 export async function createAgent(description: AgentDescription, options: AgentOptions): Promise<StoredAgent> {
 	return await toAgent(description, await readAgent(description.id, options), options);
 }
@@ -83,7 +83,7 @@ async function toAgent(agent: AgentDescription, row: AgentRow | null, options: A
 	let nextRow = Math.max(firstRow, opened.last + 1);
 	let hasPrompt = opened.rows.some((each) => each.type === "system-prompt");
 	const queue = createKeyedQueue();
-	/** One after another, because each knows how many there are. */
+	/** Serialized, because each append depends on the current count. */
 	const inOrder = (work: () => Promise<void>): Promise<void> => whileOpen(() => queue.run("", work));
 
 	const describe = (change: string, values: readonly unknown[]): Promise<void> =>

@@ -1,11 +1,11 @@
-// Removes a session from all tables.
+// Deletes a session from all tables.
 import { KernelError } from "../../../../base/errors.ts";
 import type { Database } from "../database.ts";
 import { sessionParts } from "../migrations.ts";
 
 /**
- * Removes the session and all its parts as a whole, if the process still holds it; without one, if nobody who renews his
- * lease does. Whether there was something to remove.
+ * Deletes the session and all its parts atomically, if the process still holds it, or, without a process, if no live process
+ * does. Returns whether anything was deleted.
  */
 export async function deleteRows(
 	database: Database,

@@ -29,7 +29,7 @@ export async function listSessions(database: Database, query: ListQuery): Promis
 			and ($2::float8 is null or updated_at < to_timestamp($2 / 1000.0) or (updated_at = to_timestamp($2 / 1000.0) and id > $3::text))
 		order by session.updated_at desc, id limit $4::bigint`,
 		[workDir ?? null, place?.updatedAt ?? null, place?.id ?? null, limit === undefined ? null : limit + 1, withUnused],
-		// All sessions may be many.
+		// An unlimited list may be long.
 		limit === undefined ? { timeout: wholeListTimeout } : {},
 	);
 	const found = rows.map((row) => {

@@ -1,4 +1,4 @@
-// The notifications of a session in the database.
+// The notifications of a database session.
 import * as v from "valibot";
 import type { Log } from "../../../../base/log.ts";
 import { fromDelivery, fromEvent, toDeliveryText, toEventText } from "../../disk/background/notification-files.ts";
@@ -12,7 +12,7 @@ export interface NotificationOptions {
 	readonly log: Log;
 	readonly sessionId: string;
 	readonly writes: FencedWrites;
-	/** Does the work while the session is open; fails `closed` after. */
+	/** Runs the work while the session is open; fails `closed` afterwards. */
 	whileOpen<T>(work: () => Promise<T>): Promise<T>;
 }
 

@@ -1,4 +1,4 @@
-// The row of a session: reading it, and taking the right to write it.
+// Reads a session row, and acquires the right to write it.
 import * as v from "valibot";
 import { KernelError } from "../../../../base/errors.ts";
 import { initialState, withoutContext } from "../../disk/state-file.ts";
@@ -7,7 +7,7 @@ import type { SessionState } from "../../session-store.ts";
 import type { Database } from "../database.ts";
 import { takenChannel } from "../process-lease.ts";
 
-/** Numbers of 64 bits arrive as texts. */
+/** 64-bit numbers arrive as text. */
 const integer = v.pipe(v.unknown(), v.transform(Number), v.integer());
 
 const rowSchema = v.object({
@@ -34,7 +34,7 @@ const rowSchema = v.object({
 });
 export type SessionRow = v.InferOutput<typeof rowSchema>;
 
-/** Null when there is none. */
+/** Null if it does not exist. */
 export async function readSessionRow(database: Database, id: string): Promise<SessionRow | null> {
 	const { schema } = database;
 	const [row] = await database.query(
@@ -45,14 +45,14 @@ export async function readSessionRow(database: Database, id: string): Promise<Se
 	return row === undefined ? null : v.parse(rowSchema, row);
 }
 
-/** Whether it is found by its id: one that is being made is not, nor one in which nothing has happened. */
+/** Whether it can be found by id: not while it is being created, nor before it has any activity. */
 export function isFoundRow(row: SessionRow): boolean {
 	return !row.is_staged && (row.has_context || row.last_seq > 0);
 }
 
 /**
- * Takes the session for a process: the next term, or null while another one that renews its lease holds it, unless
- * `isForced`. The one that held it is notified.
+ * Takes the session for a process: returns the next term, or null while another process with a valid lease holds it, unless
+ * `isForced`. Notifies the previous holder.
  */
 export async function takeSession(
 	database: Database,
@@ -87,7 +87,7 @@ export async function takeSession(
 	return { holder: found.holder ?? "" };
 }
 
-/** The state in the row. */
+/** Converts the row's state. */
 export function toRowState(row: SessionRow): SessionState {
 	const columns = { customTitle: row.custom_title, archivedAt: row.archived_at };
 	const stored = { ...initialState(), ...parseState(row.state), ...columns };
@@ -103,7 +103,7 @@ function parseState(text: string | null): Partial<SessionState> {
 	}
 }
 
-/** A text as a column can hold it: the one character that none can hold is replaced. */
+/** Replaces the NUL character, which a text column cannot hold. */
 export function toColumn(text: string): string {
 	return text.replaceAll("\0", "\ufffd");
 }

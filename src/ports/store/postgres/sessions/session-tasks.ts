@@ -1,4 +1,4 @@
-// The background tasks of a session in the database.
+// The background tasks of a database session.
 import * as v from "valibot";
 import { isRecord } from "../../../../base/json.ts";
 import { createKeyedQueue } from "../../../../base/keyed-queue.ts";
@@ -29,9 +29,9 @@ export interface TaskOptions {
 	readonly log: Log;
 	readonly sessionId: string;
 	readonly writes: FencedWrites;
-	/** Does the work while the session is open; fails `closed` after. */
+	/** Runs the work while the session is open; fails `closed` afterwards. */
 	whileOpen<T>(work: () => Promise<T>): Promise<T>;
-	/** The files of commands on this machine; null where none can be run. */
+	/** The local command files; null if commands are unavailable. */
 	readonly local: LocalFiles | null;
 	/** Milliseconds since the epoch. */
 	now(): number;

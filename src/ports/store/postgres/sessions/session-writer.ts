@@ -1,5 +1,5 @@
-// Writes the commits of one session, in order: each is one statement, which also checks that this process may write.
-// Commits that arrive while one is under way go into the next one together.
+// Writes a session's commits in order: each is one statement, which also checks that this process may write. Commits that arrive
+// while one is in progress are combined into the next one.
 
 import type { AgentEvent, Cursor } from "../../../../api/values/event.ts";
 import { never, orAbort } from "../../../../base/abort.ts";
@@ -16,20 +16,20 @@ import { removeOldRows } from "../context-rows.ts";
 import { type Database, isTransient } from "../database.ts";
 import { statementTimeouts } from "../statement-timeouts.ts";
 
-/** What the row has before the first commit of this process. */
+/** The row's content before this process's first commit. */
 export interface WriterStart {
 	readonly isNew: boolean;
 	readonly version: number;
 	readonly lastSeq: number;
 	readonly generation: number;
-	/** Of the context: the place of the next row, and whether there is a system prompt. */
+	/** The next context row position, and whether there is a system prompt. */
 	readonly nextRow: number;
 	readonly hasPrompt: boolean;
 	readonly hasContext: boolean;
 	readonly hasMessage: boolean;
 	readonly firstTitle: string | null;
 	readonly state: SessionState;
-	/** Whether the state in the row is another one. */
+	/** Whether the state in the row differs. */
 	readonly isStateStale: boolean;
 	readonly summary: RunningSummary;
 	readonly summarySeq: number;
@@ -51,15 +51,15 @@ export interface WriterOptions {
 	readonly start: WriterStart;
 	/** Resolves when nothing can be written any more. */
 	readonly lost: Promise<KernelError>;
-	/** Finds out why a statement changed nothing: resolves `lost` if the session is lost. */
+	/** Finds out why a statement had no effect: resolves `lost` if the session is lost. */
 	onRefused(): Promise<void>;
 }
 
 interface WriteOptions {
 	readonly sync: boolean;
-	/** Makes the row also for an empty batch. */
+	/** Creates the row even for an empty batch. */
 	readonly creates?: boolean;
-	/** Keeps the session although it is empty. */
+	/** Keeps the session even if it is empty. */
 	readonly establishes?: boolean;
 }
 
@@ -69,9 +69,9 @@ interface WaitingCommit extends Commit {
 	readonly stored: Deferred<readonly AgentEvent[]>;
 }
 
-/** Milliseconds that a commit which need not be synced waits for others to be sent with it. */
+/** Milliseconds that an unsynced commit waits for others to be sent with it. */
 const gathering = 2;
-/** The most commits of one statement. */
+/** Maximum commits per statement. */
 const longestGroup = 500;
 const firstRetry = 50;
 const longestRetry = 1_000;
@@ -145,12 +145,12 @@ export class SessionWriter {
 		return stored.promise;
 	}
 
-	/** Waits for the earlier commits. */
+	/** Waits for earlier commits. */
 	async settled(): Promise<void> {
 		await this.#running;
 	}
 
-	/** The columns of the summary; null when the row has it already. */
+	/** The summary columns; null if the row already has them. */
 	summaryColumns(): { readonly summary: string; readonly seq: number } | null {
 		return this.#now.lastSeq === this.#summarySeq
 			? null
@@ -186,7 +186,7 @@ export class SessionWriter {
 		}
 	}
 
-	/** Rejects as soon as the session is lost, even on a connection that never answers. */
+	/** Rejects as soon as the session is lost, even if the connection never responds. */
 	#beforeLoss<T>(work: Promise<T>): Promise<T> {
 		return orAbort(work, this.#over.signal);
 	}
