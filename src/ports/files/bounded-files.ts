@@ -1,16 +1,16 @@
-// A file port that limits concurrent calls and their duration. A drive that does not respond blocks a thread of Node's
-// pool with every call, and with all of them every file access of the process; this port lets it block only a few.
+// A file port that limits concurrent calls and their duration. An unresponsive drive blocks a thread of Node's pool with every
+// call, and eventually all file access of the process; this port lets it block only a few.
 import { dirname } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import type { AppendFile, Files } from "./port.ts";
 
 export interface FileBounds {
-	/** Calls that may run concurrently; each takes one thread. Others wait. */
+	/** Maximum concurrent calls; each takes one thread. Others wait. */
 	readonly places: number;
 	readonly clock: Clock;
 }
 
-/** Milliseconds after which a call counts as unanswered. It occupies its place until it is answered. */
+/** Milliseconds after which a call counts as stuck. It occupies its place until it returns. */
 const readPatience = 30_000;
 /** The same for long calls: reading a whole file, or a change. */
 const longPatience = 120_000;
@@ -25,7 +25,7 @@ interface Waiter {
 	refuse(): void;
 }
 
-/** The calls for files of one directory: how many run, and how many of these are unanswered. */
+/** The calls for files in one directory: how many run, and how many of those are stuck. */
 interface DirectoryCalls {
 	running: number;
 	unanswered: number;
@@ -38,23 +38,20 @@ function timedOut(text: string, name: string, path: string): Error {
 	});
 }
 
-/**
- * The same port with limits. Refused calls and timeouts reject with a system error; a change that timed out may still
- * happen.
- */
+/** Adds limits to a port. Refused calls and timeouts reject with a system error; a change that timed out may still happen. */
 export function boundFiles(files: Files, bounds: FileBounds): Files {
 	return createBoundPort(files, new BoundCalls(bounds));
 }
 
 class BoundCalls {
 	readonly #places: number;
-	/** Files in one directory are mostly on one drive: some places are reserved for other directories. */
+	/** Files in one directory are usually on one drive: some places are reserved for other directories. */
 	readonly #placesOfDirectory: number;
 	readonly #clock: Clock;
 	readonly #calls = new Set<Call>();
 	#unanswered = 0;
 	readonly #directories = new Map<string, DirectoryCalls>();
-	/** The waiting calls by directory: directories take turns, and thousands of waiters cost no more than a few. */
+	/** Waiting calls by directory: directories take turns, and thousands of waiters cost no more than a few. */
 	readonly #waiting = new Map<string, Waiter[]>();
 
 	constructor({ places, clock }: FileBounds) {
@@ -63,7 +60,7 @@ class BoundCalls {
 		this.#clock = clock;
 	}
 
-	/** Runs a call within the limits. `late` gets the value of a call that timed out. */
+	/** Runs a call within the limits. `late` receives the result of a call that timed out. */
 	run<T>(
 		name: string,
 		path: string,
@@ -103,7 +100,7 @@ class BoundCalls {
 					},
 				);
 			};
-			// A path that is stuck already gets no second place.
+			// A stuck path gets no second place.
 			if (this.#stuckPaths().includes(path) || this.#isHopeless(directory)) reject(this.#blocked(name, path));
 			else if (this.#hasPlace(directory)) start();
 			else {
@@ -114,7 +111,7 @@ class BoundCalls {
 		});
 	}
 
-	/** Whether a call for this path is unanswered. */
+	/** Whether a call for this path is stuck. */
 	isStuck(path: string): boolean {
 		return this.#stuckPaths().includes(path);
 	}
@@ -132,7 +129,7 @@ class BoundCalls {
 		return (this.#directories.get(directory)?.running ?? 0) >= this.#placesOfDirectory;
 	}
 
-	/** Whether all calls that a new one for this directory would have to wait for are stuck. */
+	/** Whether a new call for this directory would only wait for stuck calls. */
 	#isHopeless(directory: string): boolean {
 		if (this.#unanswered === 0) return false;
 		if (this.#calls.size >= this.#places && this.#unanswered === this.#calls.size) return true;
@@ -153,7 +150,7 @@ class BoundCalls {
 			}
 		}
 		while (this.#calls.size < this.#places) {
-			// Only few directories can be full at once, so that this looks at few.
+			// Few directories can be full at once, so this search is short.
 			const found = findFirst(this.#waiting, ([directory]) => !this.#isDirectoryFull(directory));
 			if (found === undefined) return;
 			const [directory, waiters] = found;
@@ -207,7 +204,7 @@ function createBoundPort(files: Files, calls: BoundCalls): Files {
 				yield next.value;
 			}
 		} finally {
-			// After a piece that never comes, closing never ends either.
+			// If a piece never arrives, closing never ends either.
 			const closed = pieces.return?.().catch(() => undefined);
 			if (!calls.isStuck(path)) await closed;
 		}

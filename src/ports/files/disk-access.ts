@@ -1,4 +1,4 @@
-// What all operations on the disk share: how the files of a port are opened and created, and what Node's errors mean.
+// Shared by all disk operations: how a port opens and creates files, and what Node's errors mean.
 import { systemErrorCode } from "../../base/errors.ts";
 import type { Admit } from "./port.ts";
 import type { Closing, PrivacyOf } from "./private-paths.ts";
@@ -6,7 +6,7 @@ import type { Closing, PrivacyOf } from "./private-paths.ts";
 export const newFileMode = 0o666;
 export const privateFileMode = 0o600;
 
-/** How the files of one port are opened and created. */
+/** How one port opens and creates files. */
 export interface Access {
 	readonly privacyOf: PrivacyOf;
 	readonly closing: Closing;
@@ -14,7 +14,7 @@ export interface Access {
 	readonly admits: readonly Admit[];
 }
 
-/** Whether the error means that the name, or a directory on the way to it, is missing. */
+/** Whether the error means that the file or a parent directory is missing. */
 function isMissing(thrown: unknown): boolean {
 	const code = systemErrorCode(thrown);
 	return code === "ENOENT" || code === "ENOTDIR";

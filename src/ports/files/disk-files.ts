@@ -1,5 +1,5 @@
-// The file port on the real disk: atomic replacement, and ordered appends that leave no partial line. Errors are Node's
-// own; callers retry, lock and explain.
+// The file port on the real disk: atomic replacement, and ordered appends that leave no partial line. Errors are Node's own;
+// callers retry, lock and explain.
 import { type BigIntStats, constants, type Stats } from "node:fs";
 import { mkdir, opendir, readlink, rm, truncate } from "node:fs/promises";
 import path from "node:path";
@@ -19,11 +19,11 @@ import type { Admit, AppendFile, DirectoryEntry, FileStatus, Files } from "./por
 import { createClosing, openToAll, type PrivacyOf } from "./private-paths.ts";
 import { openReadable, type ReadableFile, readOn, readSome, readWhole } from "./readable-file.ts";
 
-/** Directory entries that are read at once. */
+/** Directory entries read at once. */
 const listedAtOnce = 500;
 const privateDirectoryMode = 0o700;
 
-/** Writing to something other than a regular file fails instead of blocking. */
+/** Writing to anything but a regular file fails instead of blocking. */
 const appendFlags =
 	constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK | constants.O_NOCTTY;
 
@@ -46,8 +46,8 @@ function toKind(entry: Kinds): FileStatus["kind"] {
 const openingLimit = 200;
 
 /**
- * Checks the opened file by its resolved path. Links may change in between, so the opened file has to be the one that
- * is found at that path; false when it is another one.
+ * Checks the opened file by its resolved path. Links may change in between, so the opened file must be the one found at that
+ * path; false if it is not.
  */
 async function isAdmitted(opened: BigIntStats, target: string, admits: readonly Admit[]): Promise<boolean> {
 	// A pipe that a shell substitutes for a file has no path.
@@ -59,7 +59,7 @@ async function isAdmitted(opened: BigIntStats, target: string, admits: readonly 
 	return found !== null && opened.dev === found.dev && opened.ino === found.ino;
 }
 
-/** Opens a file to be read; null when there is none. */
+/** Opens a file for reading; null if missing. */
 async function openToRead({ privacyOf, closing, admits }: Access, target: string): Promise<ReadableFile | null> {
 	for (let count = 0; count < openingLimit; count += 1) {
 		const file = await orNullWhenMissing(openReadable(target));
@@ -80,7 +80,7 @@ async function openToRead({ privacyOf, closing, admits }: Access, target: string
 	throw Object.assign(new Error(`ESTALE: replaced while it was opened, '${target}'`), { code: "ESTALE", path: target });
 }
 
-/** Runs `work` with the file open for reading; null when there is none. */
+/** Runs `work` with the file open for reading; null if missing. */
 async function withReadable<T>(
 	access: Access,
 	target: string,
@@ -120,13 +120,13 @@ async function* readPieces(access: Access, target: string): AsyncGenerator<Buffe
 
 async function listDirectory(directory: string): Promise<DirectoryEntry[]> {
 	const entries: DirectoryEntry[] = [];
-	// In chunks: reading all names of a very large directory at once would block others.
+	// In chunks: reading a very large directory at once would block other calls.
 	for await (const entry of await opendir(directory, { bufferSize: listedAtOnce })) {
-		// One after the other: where links lead to a drive that does not respond, only one call waits for it.
+		// One after another: if links lead to an unresponsive drive, only one call waits for it.
 		const status = entry.isSymbolicLink() ? await statusOf(path.join(directory, entry.name)).catch(() => null) : entry;
 		entries.push({ name: entry.name, kind: status === null ? "other" : toKind(status) });
 	}
-	// The same order each time: listings become part of prompts.
+	// Stable order: listings become part of prompts.
 	return entries.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
@@ -137,7 +137,7 @@ async function resolvePath(start: string): Promise<string> {
 		const resolved = await orNullWhenMissing(resolvedPathOf(head));
 		if (resolved !== null) return tail === "" ? resolved : path.join(resolved, tail);
 		const target = await orNullWhenMissing(readlink(head));
-		// A dangling link matters as well: a file created through it would appear at its target.
+		// A dangling link matters too: a file created through it would appear at its target.
 		if (target !== null) return path.join(await resolvePath(path.resolve(path.dirname(head), target)), tail);
 		if (head === path.dirname(head)) return absolute;
 		tail = path.join(path.basename(head), tail);
@@ -167,8 +167,8 @@ async function createFile({ privacyOf, closing }: Access, target: string, conten
 }
 
 /**
- * Truncates what a failed append left, so that no later record is appended to it. The end of the file is compared
- * first: if another writer has appended since, its lines must stay.
+ * Truncates the remains of a failed append, so that no later record is appended to them. Compares the end of the file first: if
+ * another writer has appended since, its lines must stay.
  */
 async function cutRemainder(handle: OpenFile, remainder: Buffer): Promise<void> {
 	const { size } = await handle.status();

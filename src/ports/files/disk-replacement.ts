@@ -1,5 +1,5 @@
-// Replaces a file on the disk atomically: writes a temporary file in the same directory and renames it. Where that cannot
-// work and is permitted, the file itself is written.
+// Replaces a file on disk atomically: writes a temporary file in the same directory and renames it. If that cannot work, and the
+// caller permits it, writes the file in place.
 import { constants, type Stats } from "node:fs";
 import { chmod, readlink, rm } from "node:fs/promises";
 import path from "node:path";
@@ -19,7 +19,7 @@ export async function writeWhole(handle: OpenFile, bytes: Uint8Array): Promise<v
 	while (offset < bytes.length) offset += await handle.write(bytes, offset, bytes.length - offset);
 }
 
-/** What the work comes to; when it fails, the file is closed, for nothing else would close it. */
+/** Returns the result of the work; if it fails, closes the file, which would otherwise leak. */
 export async function closingOnFailure<T>(handle: OpenFile, work: Promise<T>): Promise<T> {
 	try {
 		return await work;
@@ -29,7 +29,7 @@ export async function closingOnFailure<T>(handle: OpenFile, work: Promise<T>): P
 	}
 }
 
-/** Adds the file to the failure of a write, which Node reports without one. */
+/** Adds the path to a write error, which Node reports without one. */
 async function naming(file: string, work: Promise<void>): Promise<void> {
 	try {
 		await work;
@@ -42,10 +42,7 @@ async function naming(file: string, work: Promise<void>): Promise<void> {
 	}
 }
 
-/**
- * Directories that may be written but not read, and file systems without directory sync: nothing more can be done
- * there.
- */
+/** Errors for directories that may be written but not read, and for file systems without directory sync: ignored. */
 const unsyncable: ReadonlySet<string | null> = new Set(["EACCES", "EINVAL", "EISDIR", "ENOTSUP"]);
 
 export async function syncDirectory(directory: string): Promise<void> {
@@ -61,7 +58,7 @@ export async function syncDirectory(directory: string): Promise<void> {
 	}
 }
 
-/** The final target of a write to `start`: links are followed by hand, because the last one may be dangling. */
+/** Returns the final target of a write to `start`: follows links manually, because the last one may be dangling. */
 async function followLinks(start: string): Promise<string> {
 	let current = path.resolve(start);
 	for (let count = 0; count < linkLimit; count += 1) {
@@ -72,18 +69,18 @@ async function followLinks(start: string): Promise<string> {
 	throw Object.assign(new Error(`ELOOP: too many symbolic links, '${start}'`), { code: "ELOOP", path: start });
 }
 
-/** A directory under a name by which files in it are reached. */
+/** A directory, with the name used to access files in it. */
 interface Place {
 	readonly directory: string;
 	close(): Promise<void>;
 }
 
-/** Opens a directory for nothing but its place, for which it need not be readable. Node does not name this of Linux. */
+/** Opens a directory as a location only, without read permission. A Linux flag that Node does not define. */
 const placeOnly = 0o10000000;
 
 /**
- * The directory itself, whatever is put at its path while files are written: by its path, the parts of one replacement
- * could end in different directories. Where the system has no name for an open directory, it is its path.
+ * Holds the directory itself, even if its path is replaced while files are written: using the path, the parts of one replacement
+ * could end up in different directories. If the system has no name for an open directory, uses the path.
  */
 async function holdDirectory(directory: string): Promise<Place> {
 	const byPath = { directory, close: async () => undefined };
@@ -96,7 +93,7 @@ async function holdDirectory(directory: string): Promise<Place> {
 	return byPath;
 }
 
-/** Throws when a link leads to the destination, or when its directory, which is held, is no longer at that path. */
+/** Throws if a link leads to the destination, or if its directory, which is held, is no longer at that path. */
 async function checkWithoutLinks(destination: string, held: string): Promise<void> {
 	const isLink =
 		(await orNullWhenMissing(linkStatusOf(path.join(held, path.basename(destination)))))?.isSymbolicLink() === true;
@@ -105,7 +102,7 @@ async function checkWithoutLinks(destination: string, held: string): Promise<voi
 	throw Object.assign(new Error(message), { code: "ELOOP", path: destination });
 }
 
-/** Null for the default mode of a new file. A file outside that is reached through a link keeps its mode. */
+/** Null means the default mode of a new file. A file outside that is reached through a link keeps its mode. */
 function modeOfReplacement(
 	{ privacyOf }: Access,
 	target: string,
@@ -120,8 +117,8 @@ function modeOfReplacement(
 }
 
 /**
- * Gives the new file the user and the group of the old one, as far as the system permits that; resolves with the mode
- * that the file may have then. What a group may do must not become what another group may do.
+ * Gives the new file the old one's user and group, as far as the system permits; resolves with the mode the file may then have.
+ * One group's permissions must not pass to another group.
  */
 async function takeOver(handle: OpenFile, old: Stats, mode: number): Promise<number> {
 	const { uid, gid } = await handle.status();
@@ -136,7 +133,7 @@ async function takeOver(handle: OpenFile, old: Stats, mode: number): Promise<num
 	return (mode & ~0o070) | (((mode & 0o007) << 3) & mode);
 }
 
-/** `content` in pieces is never in memory as a whole. Rejects with Node's errors, and then nothing has changed. */
+/** `content` in pieces is never in memory as a whole. If it rejects with Node's errors, nothing has changed. */
 export async function replaceFile(
 	access: Access,
 	target: string,
@@ -156,7 +153,7 @@ export async function replaceFile(
 		await check();
 		await replaceAt(path.join(directory, path.basename(destination)), access, target, content, options, check);
 	} catch (thrown) {
-		// Its name while it was held is of no use to anybody.
+		// The name of the held directory means nothing to the user.
 		if (thrown instanceof Error) thrown.message = thrown.message.replaceAll(directory, path.dirname(destination));
 		throw thrown;
 	} finally {
@@ -174,7 +171,7 @@ function toBytes(content: string | Uint8Array): Uint8Array {
 	return typeof content === "string" ? Buffer.from(content) : content;
 }
 
-/** `check` throws when the file must not be put at the destination after all. */
+/** `check` throws if the file must not be put at the destination after all. */
 async function replaceAt(
 	destination: string,
 	access: Access,
@@ -197,7 +194,7 @@ async function replaceAt(
 	const temporary = path.join(directory, temporaryName());
 	let isCreated = false;
 	try {
-		// A file that will be private is private from its first byte on, and no group but its own ever reads it.
+		// A private file is private from its first byte on, and only its own group ever reads it.
 		const handle = await openFile(temporary, "wx", mode === null ? newFileMode : mode & 0o700);
 		isCreated = true;
 		try {
@@ -206,7 +203,7 @@ async function replaceAt(
 			else for await (const piece of content) await write(piece);
 			const isOurs = options.mode !== undefined || access.privacyOf(path.resolve(target)) === "private";
 			const allowed = old === null || mode === null || isOurs ? mode : await takeOver(handle, old, mode);
-			// No usual umask removes permissions of the owner from the mode used to open it.
+			// No common umask removes the owner's permissions from the mode used to open it.
 			if (allowed !== null && allowed !== privateFileMode) await chmod(temporary, allowed);
 			if (options.sync === true) await naming(shown, handle.sync());
 		} finally {
@@ -215,11 +212,11 @@ async function replaceAt(
 		await check();
 		if (options.inPlaceIfNeeded === true && old !== null && old.nlink > 1) await inPlace(null);
 		else await renameFile(temporary, destination).catch(inPlace);
-		// Where the file was written itself, its new content was in the temporary file as well until here.
+		// If the file was written in place, the temporary file contained its new content until here.
 		if (options.inPlaceIfNeeded === true) await rm(temporary, { force: true });
 	} catch (thrown) {
 		if (!isCreated) return await inPlace(thrown);
-		// The first failure is the one to report; a disk that cannot write may well be unable to remove.
+		// Report the first failure; a disk that cannot write may be unable to remove as well.
 		await rm(temporary, { force: true }).catch(() => undefined);
 		throw thrown;
 	}

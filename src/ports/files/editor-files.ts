@@ -1,26 +1,25 @@
-// The text files of a workspace as an editor has them: a port that a client may offer, and what protects tools from an
-// editor that does not answer, fails or answers nonsense.
+// Access to workspace files through an editor: a port that a client may offer, with protection from editors that hang, fail or
+// return invalid answers.
 import { unlessAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 
-/** Texts include changes that are not saved yet. What the editor cannot do is done on disk. */
+/** Texts include unsaved changes. Operations the editor lacks use the disk. */
 export interface EditorFiles {
-	/** The whole text of a file by its absolute path; null when the editor does not give it. */
+	/** The whole text of a file by its absolute path; null if the editor refuses. */
 	read?(path: string, signal: AbortSignal): Promise<string | null>;
 	/** Whether the editor has written the file. */
 	write?(path: string, text: string, signal: AbortSignal): Promise<boolean>;
 }
 
-/** An editor that always answers. */
 export type Editor = Required<EditorFiles>;
 
-/** Milliseconds that an editor has for one file. */
+/** Milliseconds an editor gets for one file. */
 const patience = 10_000;
 
-/** A failure, no answer within ten seconds and an answer that is no text count as refusals: the disk is used. */
+/** A failure, a timeout of ten seconds and a non-text answer count as refusals: the disk is used. */
 export function guardEditor(files: EditorFiles, { clock, log }: { readonly clock: Clock; readonly log: Log }): Editor {
-	/** The answer; null when there is none in time, or the signal aborts. */
+	/** The answer; null on a timeout or abort. */
 	const ask = async <T>(
 		what: string,
 		path: string,

@@ -1,5 +1,5 @@
-// Calls of the file system as promises, made of Node's calls with callbacks. Those of `node:fs/promises` take the event loop two to three times as
-// long each: a turn of a session makes some thirty, opening one a hundred.
+// File system calls as promises, built on Node's callback API. `node:fs/promises` takes the event loop two to three times as long
+// per call: a turn makes about thirty, opening a session a hundred.
 import {
 	type BigIntStats,
 	close,
@@ -31,7 +31,7 @@ function call(work: (done: Done) => void): Promise<void> {
 /** An open file. Every call rejects with Node's errors. */
 export class OpenFile {
 	readonly descriptor: number;
-	/** Calls that are not answered yet. */
+	/** Calls in progress. */
 	#running = 0;
 	#closed: Promise<void> | null = null;
 	#allAnswered: (() => void) | null = null;
@@ -40,7 +40,10 @@ export class OpenFile {
 		this.descriptor = descriptor;
 	}
 
-	/** Reads up to `length` bytes into `bytes` from its `offset` on; resolves with their number, 0 at the end. Null is the current position. */
+	/**
+	 * Reads up to `length` bytes into `bytes` at `offset`; resolves with the number read, 0 at the end. A null position means the
+	 * current one.
+	 */
 	read(bytes: Uint8Array, offset: number, length: number, position: number | null): Promise<number> {
 		return this.#run((resolve, reject) => {
 			read(this.descriptor, bytes, offset, length, position, (error, count) =>
@@ -49,7 +52,7 @@ export class OpenFile {
 		});
 	}
 
-	/** Resolves with how many bytes were taken, which may be fewer than given. Null is the current position. */
+	/** Resolves with the number of bytes written, which may be fewer than given. A null position means the current one. */
 	write(bytes: Uint8Array, offset: number, length: number, position: number | null = null): Promise<number> {
 		return this.#run((resolve, reject) => {
 			write(this.descriptor, bytes, offset, length, position, (error, count) =>
@@ -64,7 +67,7 @@ export class OpenFile {
 		});
 	}
 
-	/** The status with numbers of devices and files that are exact. */
+	/** The status with exact (bigint) device and inode numbers. */
 	exactStatus(): Promise<BigIntStats> {
 		return this.#run((resolve, reject) => {
 			fstat(this.descriptor, { bigint: true }, (error, status) => (error === null ? resolve(status) : reject(error)));
@@ -75,7 +78,7 @@ export class OpenFile {
 		return this.#do((done) => fsync(this.descriptor, done));
 	}
 
-	/** Syncs what is needed to read the content again. */
+	/** Syncs the data needed to read the content again. */
 	syncContent(): Promise<void> {
 		return this.#do((done) => fdatasync(this.descriptor, done));
 	}
@@ -88,12 +91,12 @@ export class OpenFile {
 		return this.#do((done) => fchmod(this.descriptor, mode, done));
 	}
 
-	/** -1 leaves the user, or the group, as it is. */
+	/** -1 keeps the user or group. */
 	changeOwner(user: number, group: number): Promise<void> {
 		return this.#do((done) => fchown(this.descriptor, user, group, done));
 	}
 
-	/** Waits for the calls that are not answered: the system may give the number to another file from then on. Later calls fail. */
+	/** Waits for calls in progress, because the system may then reuse the descriptor for another file. Later calls fail. */
 	close(): Promise<void> {
 		this.#closed ??= this.#close();
 		return this.#closed;
@@ -124,7 +127,7 @@ export class OpenFile {
 					resolve(value);
 				}, fail);
 			} catch (thrown) {
-				// Node refuses arguments out of range at once, and answers nothing.
+				// Node throws synchronously for arguments out of range.
 				fail(thrown);
 			}
 		});
@@ -136,7 +139,7 @@ export class OpenFile {
 	}
 }
 
-/** Opens a file; rejects with Node's errors. */
+/** Rejects with Node's errors. */
 export function openFile(target: string, flags: number | string, mode?: number): Promise<OpenFile> {
 	return new Promise((resolve, reject) => {
 		open(target, flags, mode ?? 0o666, (error, descriptor) =>
@@ -145,21 +148,21 @@ export function openFile(target: string, flags: number | string, mode?: number):
 	});
 }
 
-/** The status of what a path leads to; rejects with Node's errors. */
+/** The status of the link target; rejects with Node's errors. */
 export function statusOf(target: string): Promise<Stats> {
 	return new Promise((resolve, reject) => {
 		stat(target, (error, status) => (error === null ? resolve(status) : reject(error)));
 	});
 }
 
-/** The same of a link itself. */
+/** The status of the link itself. */
 export function linkStatusOf(target: string): Promise<Stats> {
 	return new Promise((resolve, reject) => {
 		lstat(target, (error, status) => (error === null ? resolve(status) : reject(error)));
 	});
 }
 
-/** The status of a link itself with numbers of devices and files that are exact. */
+/** The status of the link itself, with exact (bigint) numbers. */
 export function exactLinkStatusOf(target: string): Promise<BigIntStats> {
 	return new Promise((resolve, reject) => {
 		lstat(target, { bigint: true }, (error, status) => (error === null ? resolve(status) : reject(error)));

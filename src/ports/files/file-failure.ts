@@ -1,4 +1,4 @@
-// Words for people about what the file system refused.
+// User-readable messages for file system errors.
 import path from "node:path";
 import { errorText, isSystemError, systemErrorCode } from "../../base/errors.ts";
 import { isTemporaryName } from "./temporaries.ts";
@@ -11,7 +11,7 @@ interface Reason {
 const full = "Free some space there, then try again.";
 const permission = "See to it that you may read and write it, for example with chmod or chown, then try again.";
 
-/** By the code of the system's error. Others say enough themselves. */
+/** By system error code. Other codes are self-explanatory. */
 const reasons: ReadonlyMap<string, Reason> = new Map([
 	["ENOSPC", { why: "no space is left on the disk", advice: full }],
 	["EDQUOT", { why: "your quota of the disk is exhausted", advice: full }],
@@ -23,8 +23,8 @@ const reasons: ReadonlyMap<string, Reason> = new Map([
 ]);
 
 /**
- * The text of anything thrown. For an error of the file system: which file could not be used, why, and what to do.
- * Instead of a temporary file the directory is named that it was to be in.
+ * The message of any error. For a file system error: which file, why, and what to do. Names the target directory instead of a
+ * temporary file.
  */
 export function fileFailureText(thrown: unknown): string {
 	const place = isSystemError(thrown) && "path" in thrown && typeof thrown.path === "string" ? thrown.path : null;
@@ -32,7 +32,7 @@ export function fileFailureText(thrown: unknown): string {
 	return place === null || reason === null ? errorText(thrown) : `${withoutTemporary(place)} cannot be used: ${reason}`;
 }
 
-/** The same after words that already name the file: why, and what to do. */
+/** The reason and the next step, for a message that already names the file. */
 export function fileFailureReason(thrown: unknown): string {
 	return knownReason(thrown) ?? errorText(thrown);
 }

@@ -1,20 +1,23 @@
-// Writes a file itself, where nothing can be renamed to its place. As little as possible is at risk: space for the new
-// content is taken first, and a failure puts the old content back.
+// Writes a file in place, when no rename to it is possible. Limits the risk: allocates space for the new content first, and
+// restores the old content on failure.
 import { constants } from "node:fs";
 import { systemErrorCode } from "../../base/errors.ts";
 import { type OpenFile, openFile } from "./file-calls.ts";
 
-/** A mounted file, a directory that may not be written, one of others with the sticky bit, another file system. */
+/** A mount point, a read-only directory, another user's sticky directory, or another file system. */
 const renameFailures: ReadonlySet<string> = new Set(["EBUSY", "EACCES", "EPERM", "EROFS", "EXDEV"]);
 
 export function preventsRename(thrown: unknown): boolean {
 	return renameFailures.has(systemErrorCode(thrown) ?? "");
 }
 
-/** Neither creates the file nor follows a link, and waits for no other end of a pipe. */
+/** Neither creates the file nor follows a link, and does not wait for the other end of a pipe. */
 const flags = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** Writes an existing file of a few dozen megabytes at most. Rejects with Node's errors, and then nothing has changed if possible. */
+/**
+ * Writes an existing file of a few dozen megabytes at most. Rejects with Node's errors, and then restores the old content if
+ * possible.
+ */
 export async function writeInPlace(target: string, content: Uint8Array, sync: boolean): Promise<void> {
 	const handle = await openFile(target, flags);
 	try {

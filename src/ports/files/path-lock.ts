@@ -1,5 +1,5 @@
-// A short advisory lock on a path: exclusive creation of `<path>.lock`. It serializes read-modify-replace cycles of
-// several processes; it never refuses, because a lost update is better than a program that does not start.
+// A short advisory lock on a path: exclusive creation of `<path>.lock`. It serializes read-modify-replace cycles of several
+// processes; it never refuses, because a lost update is better than a program that does not start.
 import { randomBytes } from "node:crypto";
 import * as v from "valibot";
 import { never } from "../../base/abort.ts";
@@ -7,7 +7,7 @@ import { type Clock, sleep } from "../../base/clock.ts";
 import { livenessOf, ownProcess, processIdSchema, storedOriginSchema } from "./living-process.ts";
 import type { Files } from "./port.ts";
 
-/** How long a lock is respected, in milliseconds. */
+/** Lock timing in milliseconds. */
 export interface LockTimes {
 	/** The age after which a lock counts as abandoned. */
 	readonly staleAfter: number;
@@ -27,8 +27,8 @@ interface LockPort {
 const ownerSchema = v.object({ pid: processIdSchema, origin: storedOriginSchema, at: v.number() });
 
 /**
- * Whether the owner named in the lock is gone. A lock without a readable owner is just being written; that of a process
- * elsewhere is waited for, whatever its time says: the clocks of two machines differ.
+ * Whether the lock's owner is dead. A lock without a readable owner is being written; a lock from another machine is waited for
+ * regardless of its age, because clocks differ.
  */
 function isStale(content: string, now: number, { staleAfter }: LockTimes): boolean {
 	let value: unknown;
@@ -52,11 +52,11 @@ async function acquire({ files, clock }: LockPort, lockPath: string, token: stri
 	while (true) {
 		const content = JSON.stringify({ ...ownProcess(), at: clock.now(), token });
 		if ((await files.create(lockPath, content)) !== null) return;
-		// Null where it was released just now, and for a link that leads nowhere.
+		// Null if it was just released, and for a dangling link.
 		const held = await readText(files, lockPath);
 		const isAbandoned = held !== null && isStale(held, clock.now(), times);
 		if (isAbandoned || clock.monotonic() - started >= times.patience) {
-			// Removed only if it is still the same lock: another waiter may have taken it over.
+			// Remove it only if it is still the same lock: another waiter may have taken it over.
 			if ((await readText(files, lockPath)) === held) await files.remove(lockPath);
 			continue;
 		}
@@ -70,9 +70,9 @@ async function release(files: Files, lockPath: string, token: string): Promise<v
 }
 
 /**
- * Runs `work` while holding the lock of `path`. A lock older than 10 s, or of a dead process, is taken over at once,
- * any other, also that of a process elsewhere, after 3 s, unless `times` differs. If no lock can be created (read-only directory) the work runs without
- * one and fails on its own. Rejects only with what `work` rejects with.
+ * Runs `work` while holding the lock of `path`. Takes over a lock older than 10 s or of a dead process at once, and any other,
+ * including one from another machine, after 3 s, unless `times` differs. If no lock can be created (read-only directory), the
+ * work runs without one and fails on its own. Rejects only with the error of `work`.
  */
 export async function withLock<T>(
 	port: LockPort,
@@ -89,7 +89,7 @@ export async function withLock<T>(
 	try {
 		return await work();
 	} finally {
-		// What cannot be removed becomes stale.
+		// A lock that cannot be removed becomes stale.
 		if (held) await release(port.files, lockPath, token).catch(() => undefined);
 	}
 }

@@ -1,4 +1,4 @@
-// Reads pipes that a person names, as shells create them for `<(command)`, without blocking a thread.
+// Reads pipes named by the user, such as the shell's `<(command)`, without blocking a thread.
 import { closeSync, constants, open, readSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { Socket } from "node:net";
@@ -8,13 +8,13 @@ import { systemErrorCode } from "../../base/errors.ts";
 import { runsOnBun } from "../../base/program-form.ts";
 import type { Files } from "./port.ts";
 
-/** The most bytes to read from a pipe. */
+/** Maximum bytes read from a pipe. */
 const limit = 16 * 1024 * 1024;
 
-/** Milliseconds to wait for each of its chunks, and for its end. */
+/** Milliseconds to wait for each chunk, and for the end. */
 const patience = 30_000;
 
-/** The same port, except that `read` of these paths supports pipes. */
+/** Wraps the port so that `read` supports pipes at these paths. */
 export function readingPipes(files: Files, paths: ReadonlySet<string>, clock: Clock): Files {
 	return {
 		...files,
@@ -26,19 +26,19 @@ export function readingPipes(files: Files, paths: ReadonlySet<string>, clock: Cl
 	};
 }
 
-/** The whole content of a pipe; null when the path is not one. */
+/** The whole content of a pipe; null if the path is not one. */
 async function readPipe(path: string, clock: Clock): Promise<Buffer | null> {
-	// A device is not even opened.
+	// Never open a device.
 	if (!(await stat(path)).isFIFO()) return null;
 	const descriptor = await promisify(open)(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
 	if (runsOnBun) return await poll(descriptor, path, clock);
 	return await drain(new Socket({ fd: descriptor, readable: true, writable: false }), path, clock);
 }
 
-/** Milliseconds between two looks. */
+/** Polling interval in milliseconds. */
 const pollInterval = 10;
 
-/** Under Bun a socket takes a pipe that nobody has opened for writing yet for one that has ended. */
+/** In Bun, a socket treats a pipe without a writer as ended. */
 async function poll(descriptor: number, path: string, clock: Clock): Promise<Buffer> {
 	const pieces: Buffer[] = [];
 	let size = 0;
@@ -65,7 +65,7 @@ async function poll(descriptor: number, path: string, clock: Clock): Promise<Buf
 	}
 }
 
-/** What there is; null when whoever writes has not written yet, empty when there is nobody. */
+/** The available data; null if the writer has not written yet, empty if there is no writer. */
 function readPiece(descriptor: number): Buffer | null {
 	const piece = Buffer.allocUnsafe(65_536);
 	try {

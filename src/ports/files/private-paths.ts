@@ -1,24 +1,23 @@
-// Which files only their owner may access: the program's files in its share directory. They are created so, and files
-// that an earlier version left accessible to others are restricted when they are opened.
+// Which files only their owner may access: the program's files in its share directory. New files are created private, and files
+// that an earlier version left accessible to others are restricted when opened.
 import { type BigIntStats, constants } from "node:fs";
 import path from "node:path";
 import { linkStatusOf, type OpenFile, openFile } from "./file-calls.ts";
 
 /**
- * `private` is created for its owner alone, and restricted where it is found otherwise. `created-private` is created
- * so, but an existing one stays as it is: it may be shared on purpose. `open` follows the umask.
+ * `private` is created for its owner only, and restricted if found otherwise. `created-private` is created the same way, but an
+ * existing file keeps its mode: it may be shared on purpose. `open` follows the umask.
  */
 export type Privacy = "private" | "created-private" | "open";
 
-/** The privacy of an absolute path. */
 export type PrivacyOf = (target: string) => Privacy;
 
 export const openToAll: PrivacyOf = () => "open";
 
-/** The permission bits of others than the owner. */
+/** Permission bits for group and others. */
 export const othersMode = 0o077;
 
-/** Directories of a share directory that only the program writes to. Skills, for example, are the person's. */
+/** Share directory subdirectories that only the program writes to. Skills, for example, belong to the user. */
 const ownDirectories: ReadonlySet<string> = new Set([
 	"credentials",
 	"leases",
@@ -29,10 +28,10 @@ const ownDirectories: ReadonlySet<string> = new Set([
 	"sessions",
 ]);
 
-/** The program's files in it, with their locks and backups. */
+/** The program's files there, including their locks and backups. */
 const ownFiles = /^(config\.(toml|json)|kimi\.json|mcp\.json|gateway\.json|open-page\.html)(\.|$)/;
 
-/** The privacy of paths in these share directories (absolute). */
+/** Privacy rules for these share directories (absolute). */
 export function privateBelow(...shareDirs: readonly string[]): PrivacyOf {
 	const roots = [...new Set(shareDirs)];
 	return (target) => {
@@ -46,21 +45,21 @@ export function privateBelow(...shareDirs: readonly string[]): PrivacyOf {
 	};
 }
 
-/** A private directory of the program at any place, with all its content. */
+/** Privacy rules for a program directory anywhere, including its content. */
 export function privateWithin(directory: string): PrivacyOf {
 	return (target) => (target === directory || target.startsWith(directory + path.sep) ? "private" : "open");
 }
 
-/** The most directories to remember as checked. */
+/** Maximum directories remembered as checked. */
 const knownLimit = 1000;
 
 /** Restricts access to the owner: only for files of this process's user, and never through a link. */
 export interface Closing {
 	/** The open file, which has this status. */
 	closeFile(handle: OpenFile, target: string, status: BigIntStats): Promise<void>;
-	/** A directory and its parents, as far as they are private and exist. Whether it is private and does not exist. */
+	/** Restricts a directory and its existing private parents. Returns whether it is private and missing. */
 	closeDirectories(directory: string): Promise<boolean>;
-	/** A private directory was created for its owner alone. */
+	/** Notes that a private directory was created for its owner only. */
 	noteMade(directory: string): void;
 }
 
@@ -70,7 +69,7 @@ export function createClosing(privacyOf: PrivacyOf): Closing {
 		if (known.size >= knownLimit) known.clear();
 		known.add(directory);
 	};
-	/** Whether it is missing. */
+	/** Returns whether it is missing. */
 	const close = async (directory: string): Promise<boolean> => {
 		const status = await linkStatusOf(directory).catch(() => null);
 		if (status === null) return true;
@@ -82,7 +81,7 @@ export function createClosing(privacyOf: PrivacyOf): Closing {
 		async closeFile(handle, target, status) {
 			const mode = Number(status.mode);
 			if (!status.isFile() || !isOpenToOthers({ mode, uid: Number(status.uid) })) return;
-			// A link may lead to a file that the person stores elsewhere and shares.
+			// A link may lead to a file that the user stores elsewhere and shares.
 			if ((await linkStatusOf(target).catch(() => null))?.isFile() !== true) return;
 			await changeMode(handle, mode);
 		},
@@ -95,7 +94,7 @@ export function createClosing(privacyOf: PrivacyOf): Closing {
 			) {
 				unknown.push(current);
 			}
-			// All at once: a session that is created has three of them.
+			// In parallel: a new session has three of them.
 			const [isMissing = false] = await Promise.all(unknown.map(close));
 			return isMissing;
 		},
@@ -103,7 +102,7 @@ export function createClosing(privacyOf: PrivacyOf): Closing {
 	};
 }
 
-/** Whether others have access, and the user of this process may change that. */
+/** Whether other users have access, and this process's user may change that. */
 export function isOpenToOthers({ mode, uid }: { readonly mode: number; readonly uid: number }): boolean {
 	return (mode & othersMode) !== 0 && uid === process.geteuid?.();
 }
@@ -117,11 +116,11 @@ async function closeDirectory(directory: string): Promise<void> {
 			await handle.close();
 		}
 	} catch {
-		// It is gone, a link by now, or on a file system without modes: it is used as it is.
+		// It was removed, became a link, or is on a file system without modes: it is used as it is.
 	}
 }
 
-/** A file system without modes, or a read-only one, is no reason to fail. */
+/** Ignores file systems that are read-only or without modes. */
 async function changeMode(handle: OpenFile, mode: number): Promise<void> {
 	await handle.changeMode(mode & 0o7700).catch(() => undefined);
 }

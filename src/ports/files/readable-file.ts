@@ -1,22 +1,23 @@
-// Opens files for reading without blocking: anything but a regular file is refused before it is opened, and pseudo
-// files (below /proc and /sys) are read up to the last data they return.
+// Opens files for reading without blocking: refuses anything but a regular file before opening it, and reads pseudo files (below
+// /proc and /sys) up to the last data they return.
 import { constants, type Stats } from "node:fs";
 import { devNull } from "node:os";
 import { systemErrorCode } from "../../base/errors.ts";
 import { type OpenFile, openFile, statusOf } from "./file-calls.ts";
 
-/** The most bytes of a file that reports size 0: those of the kernel may be endless. */
+/** Maximum bytes of a file that reports size 0: kernel files may be endless. */
 const unsizedLimit = 16 * 1024 * 1024;
 
-/** The most bytes that are read at once. */
+/** Maximum bytes read at once. */
 const wholeLimit = 2 ** 31 - 1;
 
 /**
- * Opening a FIFO does not wait for a writer, and no terminal becomes ours. The flags have no effect on regular files.
+ * Opening a FIFO does not wait for a writer, and no terminal becomes the controlling one. The flags have no effect on regular
+ * files.
  */
 const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** A file open for reading, with its size when it was opened; 0 also when the size is unknown. */
+/** A file open for reading, with its size at opening; 0 if the size is unknown. */
 export interface ReadableFile {
 	readonly handle: OpenFile;
 	readonly size: number;
@@ -26,14 +27,14 @@ function refusal(code: "EINVAL" | "EFBIG", reason: string, target: string): Erro
 	return Object.assign(new Error(`${code}: ${reason}, read '${target}'`), { code, path: target });
 }
 
-/** A link to it is a common way to disable a file. */
+/** A link to the null device is a common way to disable a file. */
 async function isNullDevice(status: Stats): Promise<boolean> {
 	return status.isCharacterDevice() && status.rdev === (await statusOf(devNull)).rdev;
 }
 
 /**
- * The status is checked before it is opened: opening a FIFO or a device has effects on others. Rejects like `open`, and
- * for anything but a regular file or the null device. Reading a directory fails later.
+ * Checks the status before opening: opening a FIFO or a device has side effects. Rejects like `open`, and for anything but a
+ * regular file or the null device. Reading a directory fails later.
  */
 export async function openReadable(target: string): Promise<ReadableFile> {
 	const status = await statusOf(target);
@@ -43,7 +44,7 @@ export async function openReadable(target: string): Promise<ReadableFile> {
 	return { handle: await openFile(target, flags), size: status.isFile() ? status.size : 0 };
 }
 
-/** Reads into `bytes` from its `offset` on; 0 at the end, or when nothing is available now. */
+/** Reads into `bytes` from `offset` on; 0 at the end, or if nothing is available now. */
 export async function readSome(
 	{ handle, size }: ReadableFile,
 	bytes: Buffer,
@@ -58,13 +59,13 @@ export async function readSome(
 	}
 }
 
-/** Bytes of the first piece, which may be all that is wanted, and of those after it. */
+/** Bytes of the first piece, which may be all that is needed, and of later ones. */
 const firstPiece = 64 * 1024;
 const laterPiece = 256 * 1024;
 
 /**
- * The bytes in pieces from the current position. Who wants a second piece gets the ones after it sooner: they are longer,
- * and each is read while the one before it is being used.
+ * The bytes in pieces from the current position. From the second piece on, pieces are longer, and each is read while the previous
+ * one is in use.
  */
 export async function* readOn(file: ReadableFile, target: string): AsyncGenerator<Buffer> {
 	const read = async (): Promise<Buffer> => {
@@ -80,7 +81,7 @@ export async function* readOn(file: ReadableFile, target: string): AsyncGenerato
 			if (piece.length === 0) return;
 			if (total > 0) {
 				next = read();
-				// It fails for whoever asks for it.
+				// The error is reported to the caller that asks for the piece.
 				next.catch(() => {});
 			}
 			total += piece.length;
@@ -88,12 +89,12 @@ export async function* readOn(file: ReadableFile, target: string): AsyncGenerato
 			yield piece;
 		}
 	} finally {
-		// Whoever wants no more closes the file.
+		// A caller that stops early closes the file.
 		await next?.catch(() => {});
 	}
 }
 
-/** The whole file, of at most `limit` bytes. */
+/** The whole file, at most `limit` bytes. */
 export async function readWhole(file: ReadableFile, target: string, limit = wholeLimit): Promise<Buffer> {
 	const tooLarge = () => refusal("EFBIG", `it has more than ${limit} bytes`, target);
 	if (file.size > limit) throw tooLarge();

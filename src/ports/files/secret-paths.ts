@@ -1,13 +1,13 @@
-// Files whose content no model is given: files with the names of secrets, the program's own keys and sign-ins, and the
-// system's files about processes. Paths are judged with every link resolved.
+// Files whose content is kept from models: files with secret-like names, the program's own keys and sign-ins, and the system's
+// process files. Judges paths with all links resolved.
 import path from "node:path";
 import { foldName } from "./folded-name.ts";
 import type { Admit, Files } from "./port.ts";
 import { isTemporaryName } from "./temporaries.ts";
 
 /**
- * `name`: it is named like a file of secrets. `own`: settings and sign-ins of ours. `process`: of a running process.
- * `rule`: a permission rule denies reading it.
+ * `name`: has a secret-like name. `own`: our settings and sign-ins. `process`: belongs to a running process. `rule`: a permission
+ * rule denies reading it.
  */
 export type SecretKind = "name" | "own" | "process" | "rule";
 
@@ -15,20 +15,17 @@ const exemptNames: ReadonlySet<string> = new Set([".env.example", ".env.sample",
 const sensitiveNames: ReadonlySet<string> = new Set([".env", "id_rsa", "id_ed25519", "id_ecdsa", "credentials"]);
 const sensitiveEnds: readonly string[] = ["/.aws/credentials", "/.gcp/credentials"];
 
-/**
- * Directories of a share directory that contain keys, and parts of the names of files that do, copies by editors
- * included.
- */
+/** Share directory subdirectories with keys, and name parts of files with keys, including editor backups. */
 const ownDirectories: ReadonlySet<string> = new Set(["credentials", "mcp-oauth"]);
 const ownNames: readonly string[] = ["config.toml", "config.json", "mcp.json", "gateway.json"];
 
 /** At any mount point of the process file system. `cmdline` may contain settings from a command line. */
 const processFile = /\/proc\/(?:(?:self|thread-self|\d+)\/(?:task\/\d+\/)?(?:environ|mem|cmdline)|kcore)$/;
 
-/** More than file systems take for one name: some programs also treat wide and narrow forms of a letter as the same. */
+/** Stricter than file systems: some programs also treat wide and narrow forms of a letter as the same. */
 const folded = (name: string) => foldName(name.normalize("NFKC"));
 
-/** Judges a path by its last name alone; pass the resolved path as well where a link may hide it. */
+/** Judges a path by its last name only; also pass the resolved path if a link may hide it. */
 export function isSensitiveFile(filePath: string): boolean {
 	const name = folded(path.basename(filePath));
 	if (exemptNames.has(name)) return false;
@@ -50,7 +47,7 @@ export class SecretFileError extends Error {
 	}
 }
 
-/** Follows the name of a file: a clause without full stop. */
+/** Follows a file name in messages: a clause without a full stop. */
 export const whyNotRead: Readonly<Record<SecretKind, string>> = {
 	name: "may hold secrets and is not read, to protect them",
 	own: "holds settings, keys or sign-ins of this program and is not read, to protect them",
@@ -59,15 +56,15 @@ export const whyNotRead: Readonly<Record<SecretKind, string>> = {
 };
 
 export interface SecretPaths {
-	/** Why the file at the path (absolute, links resolved) must not be read; null when it may be. */
+	/** Why the file at the path (absolute, links resolved) must not be read; null if it may be. */
 	kindOf(resolved: string): Promise<SecretKind | null>;
-	/** The same for many paths within one piece of work: reads the plugins' files only once. */
+	/** For many paths in one operation: reads the plugins' files only once. */
 	forMany(): Pick<SecretPaths, "kindOf" | "admit">;
-	/** Throws SecretFileError for what must not be read. */
+	/** Throws SecretFileError for files that must not be read. */
 	readonly admit: Admit;
 }
 
-/** Rejects files that are named like secrets, or belong to a process: for files that the program reads for itself. */
+/** Rejects secret-like names and process files: for files that the program reads for itself. */
 export const admitByName: Admit = async (resolved) => {
 	const kind = kindByPath(resolved);
 	if (kind !== null) throw new SecretFileError(resolved, kind);
@@ -82,14 +79,14 @@ export interface SecretPlaces {
 	readonly files: Pick<Files, "resolve">;
 	/** Absolute; need not exist. */
 	readonly shareDirs: readonly string[];
-	/** Further files of ours, absolute. */
+	/** Additional files of ours, absolute. */
 	readonly ownFiles: readonly string[];
-	/** Files of plugins with keys that they were given; called when a file of a plugin is read. */
+	/** Plugin files that contain keys given to plugins; called when a plugin file is read. */
 	pluginFiles(): Promise<readonly string[]>;
 }
 
 export function createSecretPaths({ files, shareDirs, ownFiles, pluginFiles }: SecretPlaces): SecretPaths {
-	// A path that cannot be resolved, such as in the home directory of another user, is compared as spelled.
+	// An unresolvable path, such as in another user's home directory, is compared as spelled.
 	const resolveAll = (paths: readonly string[]) =>
 		Promise.all(paths.map((name) => files.resolve(name).catch(() => name)));
 	let resolving: Promise<{ readonly roots: readonly string[]; readonly own: ReadonlySet<string> }> | null = null;
@@ -113,7 +110,7 @@ export function createSecretPaths({ files, shareDirs, ownFiles, pluginFiles }: S
 			const [first = "", ...inner] = name.slice(root.length + 1).split(path.sep);
 			if (ownDirectories.has(first)) return true;
 			if (inner.length === 0 && (isTemporaryName(first) || ownNames.some((part) => first.includes(part)))) return true;
-			// Copies of files that may hold secrets themselves.
+			// Copies of files that may contain secrets.
 			if (first === "sessions" && inner.includes("file-history")) return true;
 			if (first === "plugins" && (await ofPlugins()).has(name)) return true;
 		}

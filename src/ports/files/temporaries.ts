@@ -1,23 +1,21 @@
-// The temporary files of replacements: their names, and the removal of those that a killed process left.
+// The temporary files of replacements: their names, and the removal of those left by killed processes.
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { Files } from "./port.ts";
 
 const pattern = /^\.[0-9a-f]{18}\.tmp$/;
 
-/** A fresh name for a temporary file. */
 export function temporaryName(): string {
 	return `.${randomBytes(9).toString("hex")}.tmp`;
 }
 
-/** Whether the name is one of `temporaryName`. */
 export function isTemporaryName(name: string): boolean {
 	return pattern.test(name);
 }
 
 /**
- * Removes the temporary files in a directory that were last written before `before` (milliseconds since the epoch), and
- * returns their names. Nothing for a missing directory.
+ * Removes temporary files in a directory last written before `before` (milliseconds since the epoch), and returns their names.
+ * Ignores a missing directory.
  */
 export async function sweepTemporaries(files: Files, directory: string, before: number): Promise<readonly string[]> {
 	if ((await files.status(directory)) === null) return [];

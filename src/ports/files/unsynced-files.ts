@@ -1,4 +1,4 @@
-// The file port for `sync = "off"`: everything is written as usual, but never synced to the disk.
+// The file port for `sync = "off"`: writes as usual, but never syncs to disk.
 import type { Files } from "./port.ts";
 
 export function withoutSync(files: Files): Files {

@@ -1,13 +1,13 @@
-// Whether files can be written to a directory, without writing any.
+// Checks whether files can be written to a directory, without writing any.
 import { constants } from "node:fs";
 import { access, statfs } from "node:fs/promises";
 import path from "node:path";
 import { errorText, systemErrorCode } from "../../base/errors.ts";
 
-/** Bytes below which a session soon ends with an error. */
+/** Minimum free bytes; with less a session soon ends with an error. */
 const leastSpace = 1024 * 1024;
 
-/** Why nothing can be written to a directory, or to where it would be created: a clause without full stop; null when it can. */
+/** Why a directory, or its future location, is not writable: a clause without a full stop; null if it is writable. */
 export async function whyUnwritable(directory: string): Promise<string | null> {
 	try {
 		await access(directory, constants.W_OK | constants.X_OK);
