@@ -1,20 +1,19 @@
-// Rules that decide which hosts requests may reach: checked before each connection, for the name and for all its
-// addresses.
+// Rules for which hosts requests may reach: checked before each connection, for the name and all its addresses.
 import { isInRange, parseAddress, whyNotPublic } from "./addresses.ts";
 
 export interface AddressRule {
-	/** Why a host must not be requested by this name, whatever it resolves to; null when it may. */
+	/** Why this host name must not be requested, whatever it resolves to; null if allowed. */
 	checkName(name: string): string | null;
-	/** Why this address of a host must not be connected to; null when it may. */
+	/** Why this address of a host must not be connected to; null if allowed. */
 	checkAddress(address: string, host: string): string | null;
 }
 
-/** Names that only ever refer to something local, and so do the names below them. */
+/** Names that only ever refer to local hosts, including all names below them. */
 const nearNames = ["localhost", "local", "internal", "localdomain", "home.arpa"];
 
 /**
- * Allows requests to the public internet only, and to `allowed`: hosts (`*.example` for all below one), addresses, and
- * ranges such as `10.0.0.0/8`.
+ * Allows requests only to the public internet and to `allowed`: hosts (`*.example` for all subdomains), addresses, and ranges
+ * such as `10.0.0.0/8`.
  */
 export function createPublicOnlyRule(allowed: readonly string[]): AddressRule {
 	const { hasName, hasAddress } = createAllowList(allowed);
@@ -32,7 +31,7 @@ export function createPublicOnlyRule(allowed: readonly string[]): AddressRule {
 	};
 }
 
-/** Whether a host should not be revealed to others: it is local by its name or address, or had to be allowed. */
+/** Whether a host should not be revealed to others: its name or address is local, or it needed an `allowed` entry. */
 export function isPrivateHost(host: string, allowed: readonly string[]): boolean {
 	const name = toName(host);
 	if (createAllowList(allowed).hasName(name)) return true;
@@ -53,7 +52,7 @@ function isNearName(name: string): boolean {
 	return !name.includes(".") || nearNames.some((near) => name === near || name.endsWith(`.${near}`));
 }
 
-/** A final dot only means that the name is complete. */
+/** A final dot only marks the name as complete. */
 function toName(text: string): string {
 	return text.toLowerCase().replace(/\.$/, "");
 }

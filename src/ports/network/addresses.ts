@@ -1,9 +1,9 @@
-// Classifies addresses: public ones, and those of a machine, a private network or a cloud's interior.
+// Classifies addresses: public ones, and those of a machine, a private network or a cloud's internal services.
 import ipaddr from "ipaddr.js";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Public addresses at which a cloud machine can read its own secrets. */
+/** Public addresses where a cloud machine can read its own secrets. */
 const metadataServices: ReadonlySet<string> = new Set(["168.63.129.16"]);
 
 const reasons: Readonly<Record<string, string>> = {
@@ -17,7 +17,7 @@ const reasons: Readonly<Record<string, string>> = {
 	uniqueLocal: "a unique local address",
 };
 
-/** Why an address is not public, in words that follow "is"; null when it is public. */
+/** Why an address is not public, in words that follow "is"; null if it is public. */
 export function whyNotPublic(address: string): string | null {
 	const parsed = parseAddress(address);
 	if (parsed === null) return "no address";
@@ -26,17 +26,17 @@ export function whyNotPublic(address: string): string | null {
 	return range === "unicast" ? whyNotGlobal(parsed) : (reasons[range] ?? "an address reserved for special use");
 }
 
-/** Some IPv6 addresses look global and are not. */
+/** Some IPv6 addresses look global but are not. */
 function whyNotGlobal(address: Address): string | null {
 	if (address.kind() === "ipv4") return null;
-	// Global addresses begin with the bits 001; all others are unassigned or deprecated.
+	// Global addresses start with the bits 001; all others are unassigned or deprecated.
 	const [first = 0] = address.toByteArray();
 	return (first & 0xe0) === 0x20 ? null : "an address reserved for special use";
 }
 
 /**
- * Parses an address in the spelling of a resolver or a URL. An IPv4 address embedded in an IPv6 one (mapped, translated
- * by a gateway, 6to4) is returned itself: packets end there. Null for an invalid address.
+ * Parses an address as spelled by a resolver or in a URL. Returns an IPv4 address embedded in an IPv6 one (mapped, translated by
+ * a gateway, 6to4) by itself, because packets end there. Null if invalid.
  */
 export function parseAddress(text: string): Address | null {
 	// A zone names an interface of this machine, not another host.
@@ -46,7 +46,7 @@ export function parseAddress(text: string): Address | null {
 	return parsed instanceof ipaddr.IPv6 ? (carriedAddress(parsed) ?? parsed) : parsed;
 }
 
-/** The byte offset of the IPv4 address in each kind of embedding. */
+/** The byte offset of the IPv4 address in each embedding. */
 const carriers: Readonly<Record<string, number>> = { ipv4Mapped: 12, rfc6145: 12, rfc6052: 12, "6to4": 2 };
 
 function carriedAddress(address: ipaddr.IPv6): ipaddr.IPv4 | null {
@@ -54,7 +54,7 @@ function carriedAddress(address: ipaddr.IPv6): ipaddr.IPv4 | null {
 	return position === undefined ? null : new ipaddr.IPv4(address.toByteArray().slice(position, position + 4));
 }
 
-/** Whether an address lies in a range such as `10.0.0.0/8`; a single address is a range of one. */
+/** Whether an address is in a range such as `10.0.0.0/8`; a single address is a range of one. */
 export function isInRange(address: string, range: string): boolean {
 	const parsed = parseAddress(address);
 	const [network = "", length] = range.split("/");

@@ -1,4 +1,4 @@
-// Ports of other protocols, to which no requests are sent, as in the Fetch Standard ("port blocking").
+// Ports of other protocols, blocked as in the Fetch Standard ("port blocking").
 
 const blocked: ReadonlySet<string> = new Set(
 	(
@@ -8,7 +8,6 @@ const blocked: ReadonlySet<string> = new Set(
 	).split(" "),
 );
 
-/** Whether the port of a URL belongs to another protocol. */
 export function isBlockedPort({ port }: URL): boolean {
 	return blocked.has(port);
 }

@@ -1,28 +1,28 @@
-// Reads the body of an answer. Those of our own requests are read where they arrive: a web stream takes several promises for each
-// piece, which is most of what thousands of small pieces in a second cost.
+// Reads response bodies. Bodies of our own requests are read where they arrive: a web stream takes several promises per piece,
+// which dominates the cost of thousands of small pieces per second.
 
 export interface BodySource {
-	/** What has arrived, all at once; null at the end of the body, undefined while nothing is there. Throws the body's error. */
+	/** All data received so far; null at the end of the body, undefined if nothing is available. Throws the body's error. */
 	take(): Uint8Array | null | undefined;
-	/** Resolves when there may be something to take; never fails. */
+	/** Resolves when data may be available; never fails. */
 	arrival(): Promise<void>;
 }
 
 const ownSources = new WeakMap<ReadableStream<Uint8Array>, BodySource>();
 
-/** Whoever reads this stream may read from its source instead. The source must not reference the stream. */
+/** Lets the stream's reader read from its source instead. The source must not reference the stream. */
 export function registerSource(stream: ReadableStream<Uint8Array>, source: BodySource): void {
 	ownSources.set(stream, source);
 }
 
-/** Call it once for a stream, which nobody reads otherwise. */
+/** Call it once per stream, which must have no other reader. */
 export function openSource(stream: ReadableStream<Uint8Array>): BodySource {
 	const own = ownSources.get(stream);
 	if (own === undefined) return readThrough(stream);
 	return {
 		take: () => own.take(),
 		arrival: () => own.arrival(),
-		// A stream that nothing references any more gives up its connection.
+		// A garbage-collected stream releases its connection.
 		...{ stream },
 	};
 }

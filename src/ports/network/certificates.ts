@@ -1,4 +1,4 @@
-// Trusted certificate authorities in addition to the usual ones: from files that settings and variables name.
+// Additional trusted certificate authorities, from files named by settings and variables.
 import { X509Certificate } from "node:crypto";
 import { createSecureContext, rootCertificates, type SecureContext } from "node:tls";
 import { errorText } from "../../base/errors.ts";
@@ -9,17 +9,17 @@ export interface CertificateSettings {
 	readonly environment: Readonly<Record<string, string>>;
 	/** Absolute; null for none. */
 	readonly caFile: string | null;
-	/** The whole file; null when there is none. */
+	/** The whole file; null if missing. */
 	readFile(path: string): Promise<Uint8Array | null>;
 	readonly log: Log;
 }
 
-/** The variables of other programs for such files; the runtime itself reads only one of them, and only at its start. */
+/** Other programs' variables for such files; the runtime itself reads only one of them, and only at startup. */
 const variables = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
 
 /**
- * Trust in the usual authorities and those of the files; null when no file is named. A variable with an unusable file
- * is ignored with a log line; throws NetworkError for an unusable file in the settings.
+ * Trusts the default authorities and those in the files; null if no file is named. Ignores a variable with an unusable file, with
+ * a log entry; throws NetworkError for an unusable file in the settings.
  */
 export async function createTrust(settings: CertificateSettings): Promise<SecureContext | null> {
 	const { environment, caFile, log } = settings;

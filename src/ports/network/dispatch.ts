@@ -1,4 +1,4 @@
-// The HTTP client of `Network`: sends requests and follows redirects. Loaded with the first request.
+// The HTTP client behind `Network`: sends requests and follows redirects. Loaded with the first request.
 import type { SecureContext } from "node:tls";
 import type { AddressRule } from "./address-rule.ts";
 import { isBlockedPort } from "./blocked-ports.ts";
@@ -22,9 +22,9 @@ export interface ClientOptions {
 	readonly rule: AddressRule | null;
 	/** Milliseconds for establishing a connection. */
 	readonly connectTimeout: number;
-	/** Milliseconds of silence before the answer, and within it; 0 for no limit. */
+	/** Maximum milliseconds of silence before and during the response; 0 for no limit. */
 	readonly silenceTimeout: number;
-	/** Maximal bytes of the body of an answer, decoded; null where its reader has a limit. */
+	/** Maximum decoded bytes of a response body; null if the reader enforces a limit. */
 	readonly bodyLimit: number | null;
 }
 
@@ -52,7 +52,7 @@ export function createDispatch(settings: NetworkSettings): Dispatch {
 		return trusting;
 	};
 
-	/** The proxy that gets the whole request instead of a request for a tunnel; null for none. */
+	/** The proxy that receives the whole request instead of a tunnel request; null for none. */
 	const forwarderOf = (url: URL): ProxyServer | null => {
 		const proxy = proxies.proxyOf(url);
 		return url.protocol === "http:" && proxy?.protocol === "http" ? proxy : null;
@@ -76,7 +76,7 @@ export function createDispatch(settings: NetworkSettings): Dispatch {
 				return askProxy(toProxy, proxy, parts, limits);
 			};
 
-			/** Follows redirects, for each of which the connection is chosen anew. */
+			/** Follows redirects, choosing a connection for each. */
 			const follow = async (first: RequestParts): Promise<Response> => {
 				let parts = first;
 				for (let redirects = 0; ; redirects += 1) {
@@ -119,16 +119,15 @@ function redirectAfter(answer: Answer, url: URL): URL | null {
 	}
 }
 
-/** The headers that are sent unless the request sets them. */
+/** Headers sent unless the request sets them. */
 const standardHeaders = { accept: "*/*", "accept-encoding": acceptedEncodings, "user-agent": "agentwire" };
 
 interface Way {
-	/** The target of the request line, where it is not the path. */
+	/** The target of the request line, if it is not the path. */
 	readonly target?: string;
 	readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends the request over a connection to `to`. */
 async function send(
 	connector: Connector,
 	to: URL,
@@ -158,7 +157,7 @@ function lengthOf(method: string, body: RequestParts["body"]): Record<string, st
 	return method === "POST" || method === "PUT" ? { "content-length": "0" } : {};
 }
 
-/** Lets a proxy make the request: it gets the whole URL and the credentials. */
+/** Sends the request through a proxy, which receives the whole URL and the credentials. */
 async function askProxy(
 	connector: Connector,
 	proxy: ProxyServer,

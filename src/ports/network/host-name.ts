@@ -1,13 +1,10 @@
-// The one spelling of a host, by which rules and allowed hosts are compared.
+// Normalizes host names for comparison with rules and allowed hosts.
 import { parseAddress } from "./addresses.ts";
 
-/** What may be in a host besides the colons and brackets of an address. */
+/** Characters allowed in a host besides the colons and brackets of an address. */
 const plainHost = /^[^\s/?#@\\%<>^|"`{}[\]:\p{Cc}]+$/u;
 
-/**
- * The one spelling of a host: lower case, punycode, no final dot, addresses as in a URL (`0x7f.1` is `127.0.0.1`).
- * Null for what is no host.
- */
+/** Normalizes a host: lower case, punycode, no final dot, addresses as in a URL (`0x7f.1` is `127.0.0.1`). Null if invalid. */
 export function normalizeHost(text: string): string | null {
 	const bare = text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1) : text;
 	if (bare.includes(":")) return bare.includes("%") ? null : (parseAddress(bare)?.toString() ?? null);

@@ -2,17 +2,16 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 
-/** The host of a URL as it is resolved and connected to. */
+/** The host of a URL as used to resolve and connect. */
 export function withoutBrackets(hostname: string): string {
 	return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
 }
 
-/** Whether the host is an address rather than a name. */
 export function isAddress(host: string): boolean {
 	return isIP(host) !== 0;
 }
 
-/** Whether the host is an address, or a name for which one is known. */
+/** Whether the host is an address, or a name that resolves. */
 export async function hasAddress(host: string): Promise<boolean> {
 	if (isAddress(host)) return true;
 	try {

@@ -1,15 +1,13 @@
-// The errors of requests without an answer, with texts for people.
+// The errors of failed requests, with messages for people.
 import { fetchFailureCause, fetchFailureText, systemErrorCode } from "../../base/errors.ts";
 
 /**
- * Why a request was not made, or its answer interrupted: unusable settings, a refusing proxy, a forbidden address, or
- * an answer over the limit.
+ * Why a request was not made, or its response was interrupted: unusable settings, a refusing proxy, a forbidden address, or a
+ * response over the limit.
  */
 export type NetworkErrorKind = "configuration" | "proxy" | "address" | "size";
 
-/**
- * A request that ended for a reason of our own. The errors of `fetch` and of an answer's body have it as their cause.
- */
+/** A request that this client ended. Errors of `fetch` and of a response body have it as their cause. */
 export class NetworkError extends Error {
 	override readonly name = "NetworkError";
 	readonly kind: NetworkErrorKind;
@@ -25,7 +23,7 @@ export interface NetworkFailure {
 	readonly message: string;
 }
 
-/** The code of a connection that was not established in time: nothing can have been sent. */
+/** The code for a connection timeout: nothing can have been sent. */
 export const connectTimeoutCode = "CONNECT_TIMEOUT";
 
 const timeoutCodes: ReadonlySet<string> = new Set(["ETIMEDOUT", connectTimeoutCode]);
@@ -53,13 +51,12 @@ export function toNetworkFailure(thrown: unknown): NetworkFailure {
 	};
 }
 
-/** The error of a connection that was not established in time. */
 export function connectTimeout(host: string, milliseconds: number): Error {
 	const error = new Error(`no connection to ${host} within ${milliseconds / 1000} s`);
 	return Object.assign(error, { code: connectTimeoutCode });
 }
 
-/** The error of a server that sends nothing for so long. */
+/** The error of a server that is silent for too long. */
 export function silenceTimeout(milliseconds: number): Error {
 	return Object.assign(new Error(`nothing came for ${milliseconds / 1000} s`), { code: "ETIMEDOUT" });
 }

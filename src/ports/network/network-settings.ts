@@ -1,15 +1,15 @@
-// The settings of the network, and the `fetch` that libraries receive.
+// The network settings, and the `fetch` that libraries receive.
 import type { Clock } from "../../base/clock.ts";
 import type { CertificateSettings } from "./certificates.ts";
 import type { Sockets } from "./connections/sockets.ts";
 
-/** The platform's `fetch`, except that it accepts URLs and no Requests. */
+/** The platform's `fetch`, but accepts URLs only, no Requests. */
 export type Fetch = typeof globalThis.fetch;
 
 export interface NetworkSettings extends CertificateSettings {
 	/** Names the proxies and certificates. */
 	readonly environment: Readonly<Record<string, string>>;
 	readonly clock: Clock;
-	/** Defaults to the system's own. */
+	/** Defaults to the system's. */
 	readonly sockets?: Sockets;
 }

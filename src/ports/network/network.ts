@@ -1,13 +1,13 @@
-// HTTP requests for the whole program: proxies, certificates, persistent connections, and rules for addresses. The
-// client is loaded with the first request, so that a start does not pay for it.
+// HTTP requests for the whole program: proxies, certificates, persistent connections, and address rules. The client is loaded
+// with the first request, to keep startup fast.
 import type { AddressRule } from "./address-rule.ts";
 import type { Client, ClientOptions, Dispatch } from "./dispatch.ts";
 import type { Fetch, NetworkSettings } from "./network-settings.ts";
 
 export interface GuardOptions extends Omit<ClientOptions, "rule"> {
 	/**
-	 * Checked before each connection, redirects included. A refusal is a NetworkError of kind `address`. A proxy
-	 * resolves names itself: for its requests only names and the addresses in URLs are checked.
+	 * Checked before each connection, including redirects. A refusal is a NetworkError of kind `address`. A proxy resolves names
+	 * itself: for its requests only names and literal addresses in URLs are checked.
 	 */
 	readonly rule: AddressRule;
 }
@@ -15,17 +15,17 @@ export interface GuardOptions extends Omit<ClientOptions, "rule"> {
 export interface Network {
 	/** For URLs from settings: providers, services, sign-in. Connections stay open for the next request. */
 	readonly fetch: Fetch;
-	/** The same for answers with any length of silence, such as event streams. */
+	/** Like `fetch`, without a silence limit, for event streams and similar responses. */
 	readonly patientFetch: Fetch;
-	/** For URLs of other origin. Create it once, not for each request. */
+	/** For URLs from other sources. Create it once, not for each request. */
 	guarded(options: GuardOptions): Fetch;
-	/** The variable that names the proxy for a URL; null when there is none. Rejects when it is unusable. */
+	/** The variable that names the proxy for a URL; null if none. Rejects if it is unusable. */
 	proxyVariable(url: URL): Promise<string | null>;
-	/** Opens a connection for the next `fetch` to the origin of the URL. Rejects when that fails. */
+	/** Opens a connection for the next `fetch` to the URL's origin. Rejects if that fails. */
 	openConnection(url: URL): Promise<void>;
 }
 
-/** Milliseconds. Callers have deadlines of their own; these end what nobody watches. */
+/** Fallback timeouts in milliseconds, for requests without a deadline. */
 const standardOptions: ClientOptions = {
 	rule: null,
 	connectTimeout: 10_000,
@@ -35,7 +35,7 @@ const standardOptions: ClientOptions = {
 
 const patientOptions: ClientOptions = { ...standardOptions, silenceTimeout: 0, bodyLimit: null };
 
-/** Reads nothing and opens nothing before its first use. */
+/** Reads and opens nothing before its first use. */
 export function createNetwork(settings: NetworkSettings): Network {
 	let loading: Promise<Dispatch> | null = null;
 	const load = (): Promise<Dispatch> => {

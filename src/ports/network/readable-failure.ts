@@ -1,8 +1,8 @@
-// Words for errors of connections whose own texts do not help a person.
+// Readable messages for connection errors with unhelpful texts.
 import { errorText, systemErrorCode } from "../../base/errors.ts";
 import { NetworkError } from "./network-error.ts";
 
-/** What OpenSSL (Node) and BoringSSL (the one file) report: an address, a number, the function, and at last a reason. */
+/** The format of OpenSSL (Node) and BoringSSL (one-file program) errors: an address, a number, the function, and a reason. */
 const libraryText = /^(?:[0-9a-f]+:)?error:[0-9a-f]+:SSL routines:[^:]*:([^:\s][^:]*)/i;
 
 const noTls =
@@ -10,7 +10,7 @@ const noTls =
 const noVersion = "the server and this program have no version of TLS in common; 1.2 and newer can be used";
 const noClientCertificate = "the server wants a certificate of the client, and agentwire cannot send one";
 
-/** By the reasons of both libraries, in lower case, with spaces. */
+/** Keyed by the reasons of both libraries, in lower case, with spaces. */
 const tlsReasons: ReadonlyMap<string, string> = new Map([
 	["wrong version number", noTls],
 	["http request", noTls],
@@ -21,9 +21,9 @@ const tlsReasons: ReadonlyMap<string, string> = new Map([
 	["tlsv1 alert certificate required", noClientCertificate],
 ]);
 
-/** The texts of Node for connections that end too early, which say what it had in mind and not what happened. */
+/** Node's messages for connections that end early, which describe its expectation instead of the event. */
 const endings: ReadonlyMap<string, string> = new Map([
-	// Nobody here has aborted anything.
+	// This client has not aborted anything.
 	["aborted", "the connection ended before the answer was complete"],
 	["socket hang up", "the connection was closed before there was an answer"],
 	[
@@ -31,10 +31,10 @@ const endings: ReadonlyMap<string, string> = new Map([
 		"the connection was closed before TLS was set up",
 	],
 ]);
-/** The texts of its parser of HTTP. */
+/** Messages of Node's HTTP parser. */
 const parserText = /^Parse Error: (.*)$/;
 
-/** The same error; for one of the TLS library, or of a bad answer, an error with its code and a text for people. */
+/** Returns the same error, or, for a TLS error or an invalid response, one with its code and a readable message. */
 export function readableFailure(error: Error): Error {
 	const code = systemErrorCode(error);
 	const ending = code === "ECONNRESET" ? endings.get(error.message) : undefined;
@@ -51,13 +51,13 @@ export function readableFailure(error: Error): Error {
 	return withText(error, tlsReasons.get(reason) ?? `TLS failed: ${reason}`);
 }
 
-/** The error of a name that has no address. The resolver of the one file does not say which name it was. */
+/** The error for a name without an address. The one-file program's resolver does not say which name. */
 export function failureToResolve(thrown: unknown, name: string): unknown {
 	const text = errorText(thrown);
 	return text.includes(name) ? thrown : withText(thrown, `${text} ${name}`);
 }
 
-/** The error of a connection that was to lead through a proxy: it may be the proxy's fault, so the text names it. */
+/** The error of a proxied connection: the proxy may be at fault, so the message names it. */
 export function failureThroughProxy(thrown: unknown, variable: string): unknown {
 	if (thrown instanceof NetworkError) return thrown;
 	const text = errorText(thrown instanceof Error ? readableFailure(thrown) : thrown);

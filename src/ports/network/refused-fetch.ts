@@ -1,5 +1,5 @@
-// Replaces the platform's `fetch`, and HTTP clients of libraries, everywhere in the bundle (rolldown.config.ts): an
-// answer can end the process through those, and they have no proxies and no limits.
+// Replaces the platform's `fetch`, and HTTP clients of libraries, everywhere in the bundle (rolldown.config.ts): with those a
+// response can end the process, and they support neither proxies nor limits.
 
 /** Rejects like a request that cannot be made. */
 export function refusedFetch(): Promise<never> {

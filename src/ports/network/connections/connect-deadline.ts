@@ -5,15 +5,15 @@ import type { Clock } from "../../../base/clock.ts";
 import { connectTimeout } from "../network-error.ts";
 
 export interface ConnectDeadline {
-	/** Resolves like the work, unless the deadline passes first. */
+	/** Settles like the work, unless the deadline passes first. */
 	within<T>(work: Promise<T>): Promise<T>;
-	/** Runs a step on a socket, which is destroyed when the step fails or the deadline passes. */
+	/** Runs a step on a socket, which is destroyed if the step fails or the deadline passes. */
 	on<T>(socket: Socket, step: () => Promise<T>): Promise<T>;
-	/** The connection is established, or was abandoned. */
+	/** Ends the deadline: the connection was established or abandoned. */
 	withdraw(): void;
 }
 
-/** `host` is for the error. An abort ends the time at once, with the reason of its signal. */
+/** `host` is for the error. An abort ends the wait at once, with the signal's reason. */
 export function startConnectDeadline(
 	clock: Clock,
 	milliseconds: number,

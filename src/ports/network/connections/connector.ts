@@ -1,5 +1,5 @@
-// Opens connections for requests: direct or through a proxy, only to permitted addresses, with TLS for https. A
-// connection opened ahead of time, or used before, serves the next request to its origin.
+// Opens connections for requests: direct or through a proxy, only to permitted addresses, with TLS for https. A connection opened
+// ahead of time, or used before, serves the next request to its origin.
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import type { SecureContext } from "node:tls";
@@ -20,7 +20,7 @@ export interface ConnectorSettings {
 	readonly proxies: Proxies;
 	readonly sockets: Sockets;
 	readonly clock: Clock;
-	/** The trusted authorities; null for the usual ones alone. */
+	/** The trusted authorities; null for the default ones only. */
 	trust(): Promise<SecureContext | null>;
 	/** Null permits every address. */
 	readonly rule: AddressRule | null;
@@ -29,11 +29,11 @@ export interface ConnectorSettings {
 }
 
 export interface Connector {
-	/** A connection for a request to the origin of the URL. Rejects with the reason of an abort. */
+	/** A connection for a request to the URL's origin. Rejects with the abort reason. */
 	take(url: URL, signal: AbortSignal): Promise<Socket>;
-	/** Returns a connection for the next request to the origin, which may come within so many milliseconds. */
+	/** Returns a connection for reuse by requests to the origin, for `lifetime` milliseconds. */
 	giveBack(url: URL, socket: Socket, lifetime: number): void;
-	/** Opens a connection to the origin of the URL and holds it for a while. Rejects when that fails. */
+	/** Opens a connection to the URL's origin and holds it for a while. Rejects if that fails. */
 	openAhead(url: URL): Promise<void>;
 }
 
@@ -67,16 +67,16 @@ export function createConnector(settings: ConnectorSettings): Connector {
 		}
 	};
 
-	/** Connects to the addresses that were checked, and never resolves the name a second time. */
+	/** Connects only to the checked addresses, and never resolves the name again. */
 	const reach = async (host: string, port: number, only: AddressRule | null, deadline: ConnectDeadline) => {
 		checkHost(host, only);
 		const addresses = isAddress(host)
 			? [{ address: host, family: host.includes(":") ? 6 : 4 }]
 			: await deadline.within(resolve(host));
-		// One forbidden address forbids the host: it should not be among the others.
+		// One forbidden address blocks the host.
 		for (const { address } of addresses) refuse(only?.checkAddress(address, host));
 		const socket = sockets.dial(host, addresses, port);
-		// An error without a listener would end the process; the user of the socket gets it as well.
+		// An error without a listener would end the process; the socket's user receives it too.
 		socket.on("error", () => {});
 		return await deadline.on(socket, async () => {
 			await once(socket, "connect");
@@ -86,7 +86,7 @@ export function createConnector(settings: ConnectorSettings): Connector {
 
 	const reachThrough = async (proxy: ProxyServer, host: string, port: number, deadline: ConnectDeadline) => {
 		checkHost(host, rule);
-		// The person chose the proxy, wherever it is.
+		// The user chose the proxy, so its address is not checked.
 		const plain = await reach(proxy.host, proxy.port, null, deadline);
 		const socket = proxy.protocol === "https" ? await secure(plain, proxy.host, proxy.port, deadline) : plain;
 		return await deadline.on(socket, async () => {
@@ -106,7 +106,7 @@ export function createConnector(settings: ConnectorSettings): Connector {
 		});
 	};
 
-	/** If this request is aborted while the connection is opened, the next request gets it. */
+	/** If this request is aborted while the connection is being opened, the next request gets it. */
 	const takeSpare = async (url: URL, signal: AbortSignal): Promise<Socket | null> => {
 		const opening = spare.take(url.origin);
 		if (opening === null) return null;
@@ -138,10 +138,7 @@ export function createConnector(settings: ConnectorSettings): Connector {
 	};
 }
 
-/**
- * Checks what is known of a host before it is resolved, or when a proxy resolves it: its name, or the address that it
- * is.
- */
+/** Checks a host before it is resolved, or if a proxy resolves it: its name, or its literal address. */
 export function checkHost(host: string, rule: AddressRule | null): void {
 	refuse(isAddress(host) ? rule?.checkAddress(host, host) : rule?.checkName(host));
 }

@@ -1,15 +1,15 @@
-// Open connections that wait for the next request to the same origin.
+// Idle connections for the next request to the same origin.
 import type { Socket } from "node:net";
 import type { Clock } from "../../../base/clock.ts";
 
 export interface IdleSockets {
-	/** Holds an idle connection for so many milliseconds. */
+	/** Holds an idle connection for `lifetime` milliseconds. */
 	add(origin: string, socket: Socket, lifetime: number): void;
-	/** The connection used last; null when there is no usable one. */
+	/** The most recently used connection; null if none is usable. */
 	take(origin: string): Socket | null;
 }
 
-/** Idle connections over all origins; above it the oldest is closed. */
+/** Maximum idle connections over all origins; the oldest is closed. */
 const idleLimit = 32;
 
 interface Idle {
@@ -20,11 +20,11 @@ interface Idle {
 }
 
 export function createIdleSockets(clock: Clock): IdleSockets {
-	/** The oldest first. */
+	/** Oldest first. */
 	const idle = new Set<Idle>();
 	return {
 		add(origin, socket, lifetime) {
-			// Bytes after an answer belong to no request.
+			// Bytes after a response belong to no request.
 			if (!isUsable(socket) || lifetime <= 0) {
 				socket.destroy();
 				return;
@@ -43,7 +43,7 @@ export function createIdleSockets(clock: Clock): IdleSockets {
 					idle.delete(entry);
 				},
 			};
-			// No data may arrive now: the next request would take them for its answer.
+			// No data may arrive now: the next request would mistake it for its response.
 			for (const event of ["data", "end", "close"]) socket.on(event, close);
 			// It must not keep the process alive.
 			socket.unref();

@@ -1,17 +1,17 @@
-// TLS over an existing socket: for https origins, and for proxies that use TLS.
+// TLS over an existing socket: for https origins and TLS proxies.
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { connect, type SecureContext } from "node:tls";
 import { isAddress } from "../host.ts";
 import { readableFailure } from "../readable-failure.ts";
 
-/** Secures a socket to the host. Rejects when the host has no valid certificate for its name. */
+/** Starts TLS with the host. Rejects if the host has no valid certificate for its name. */
 export type Secure = (socket: Socket, host: string, port: number) => Promise<Socket>;
 
-/** Hosts whose last session is stored, which saves the next handshake a round trip. */
+/** Maximum hosts whose last TLS session is stored, which saves the next handshake a round trip. */
 const sessionLimit = 100;
 
-/** Null trusts the usual authorities alone. */
+/** Null trusts only the default authorities. */
 export function createSecure(trust: SecureContext | null): Secure {
 	const sessions = new Map<string, Buffer>();
 	return async (socket, host, port) => {
@@ -26,7 +26,7 @@ export function createSecure(trust: SecureContext | null): Secure {
 			...(session === undefined ? {} : { session }),
 			ALPNProtocols: ["http/1.1"],
 		});
-		// For its whole life: an error without a listener would end the process.
+		// For the socket's lifetime: an error without a listener would end the process.
 		secured.on("error", () => {});
 		secured.on("session", (next) => {
 			sessions.delete(key);

@@ -8,9 +8,9 @@ export interface ResolvedAddress {
 }
 
 export interface Sockets {
-	/** Every address of a name. Rejects when there is none. */
+	/** All addresses of a name. Rejects if there are none. */
 	resolve(name: string): Promise<readonly ResolvedAddress[]>;
-	/** Starts connecting to the first of these addresses that answers, and to no other. */
+	/** Starts connecting to the first of these addresses that responds, and to no other. */
 	dial(host: string, addresses: readonly ResolvedAddress[], port: number): Socket;
 }
 
@@ -26,7 +26,7 @@ export const systemSockets: Sockets = {
 			noDelay: true,
 			keepAlive: true,
 			keepAliveInitialDelay: keepAliveDelay,
-			// With it `lookup` returns a list, whose addresses are tried with little delay between them.
+			// Makes `lookup` return a list, whose addresses are tried with little delay in between.
 			autoSelectFamily: true,
 			lookup: (_host, _options, give) => give(null, [...addresses]),
 		}),

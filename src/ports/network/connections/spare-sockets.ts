@@ -3,9 +3,9 @@ import type { Socket } from "node:net";
 import type { Clock } from "../../../base/clock.ts";
 
 export interface SpareSockets {
-	/** Opens a connection for the next request to the origin, unless there is one. Rejects when that fails. */
+	/** Opens a connection for the next request to the origin. Idempotent. Rejects if that fails. */
 	add(origin: string, open: () => Promise<Socket>): Promise<void>;
-	/** The connection for a request, even if it is still being opened; null when there is no usable one. */
+	/** The connection for a request, even if it is still being opened; null if none is usable. */
 	take(origin: string): Promise<Socket | null> | null;
 }
 
@@ -43,7 +43,7 @@ export function createSpareSockets(clock: Clock): SpareSockets {
 			spares.delete(origin);
 			return spare.opening.then((socket) => {
 				const isFresh = clock.monotonic() - spare.since < idleLifetime;
-				// Bytes that nobody requested would be taken for the answer.
+				// Unrequested bytes would be mistaken for the response.
 				if (isFresh && socket.readyState === "open" && socket.readableLength === 0) return socket.ref();
 				socket.destroy();
 				return null;

@@ -1,4 +1,4 @@
-// The body of an answer as a web stream: pulled, bounded, and delivered up to where it was interrupted.
+// A response body as a web stream: pull-based, bounded, and delivered up to any interruption.
 import type { Readable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
 import { type BodySource, registerSource } from "../body-source.ts";
@@ -6,28 +6,28 @@ import { NetworkError, silenceTimeout } from "../network-error.ts";
 import { createSilenceWatch, type SilenceWatch } from "./silence.ts";
 
 export interface BodyLimits {
-	/** Maximal bytes of a body, decoded; null for no limit. */
+	/** Maximum decoded bytes; null for no limit. */
 	readonly bytes: number | null;
-	/** Milliseconds without a byte while one is awaited; 0 for no limit. */
+	/** Maximum milliseconds of silence while data is awaited; 0 for no limit. */
 	readonly silence: number;
 	readonly clock: Clock;
 }
 
 export interface BodyStream {
 	readonly stream: ReadableStream<Uint8Array>;
-	/** Ends it with this error, at once. */
+	/** Ends the body with this error, at once. */
 	abort(reason: unknown): void;
 }
 
 /** Bytes queued for the reader before the source is paused. */
 const queueLimit = 64 * 1024;
 
-/** A body that was garbage collected releases its connection, read or not. */
+/** A garbage-collected body releases its connection, whether it was read or not. */
 const abandoned = new FinalizationRegistry<BodyQueue>((queue) => queue.close());
 
 /**
- * `close` is called once, when nothing more will be read: the source may then be in any state. `toError` converts the
- * source's error to that of the stream.
+ * `close` is called once, when nothing more will be read; the source may be in any state. `toError` converts a source error to a
+ * stream error.
  */
 export function toBodyStream(
 	source: Readable,
@@ -45,7 +45,7 @@ export function toBodyStream(
 			},
 			cancel: () => queue.abort(new Error("nobody reads the answer any more")),
 		},
-		// Data wait in `queue` instead.
+		// Data waits in `queue` instead.
 		{ highWaterMark: 0 },
 	);
 	if (!queue.isClosed) abandoned.register(stream, queue, queue);
@@ -54,9 +54,9 @@ export function toBodyStream(
 }
 
 /**
- * The pieces of a body that have arrived. It lives as long as the source, so it must not reference the stream, which
- * could never be garbage collected then. Once closed it leaves the registry: `onClose` may reference the signal of the
- * request, whose reason may reference anything.
+ * The received pieces of a body. It lives as long as the source, so it must not reference the stream, which could then never be
+ * garbage collected. When closed it leaves the registry: `onClose` may reference the request's signal, whose reason may reference
+ * anything.
  */
 class BodyQueue implements BodySource {
 	isClosed = false;
@@ -106,7 +106,7 @@ class BodyQueue implements BodySource {
 	take(): Uint8Array | null | undefined {
 		const [first] = this.#pieces;
 		if (first !== undefined) {
-			// All at once: servers may send many small chunks, and each would be a turn of the reader.
+			// All at once: servers may send many small chunks, and each would cost the reader a turn.
 			const pieces = this.#pieces.length === 1 ? first : Buffer.concat(this.#pieces, this.#queued);
 			this.#pieces = [];
 			this.#queued = 0;

@@ -1,22 +1,22 @@
-// Decodes the encodings of an answer's body while it is read.
+// Decodes the content encodings of a response body while it is read.
 import { once } from "node:events";
 import { pipeline, type Readable, type Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { NetworkError } from "../network-error.ts";
 
-/** The encodings that requests accept. */
+/** Encodings that requests accept. */
 export const acceptedEncodings = "gzip, deflate, br";
 
-/** Encodings of one body; more are an attack. */
+/** Maximum encodings of one body; more indicate an attack. */
 const encodingLimit = 4;
 
-// Received data are delivered at once, and a truncated body ends where it ends.
+// Received data is delivered at once, and a truncated body ends where it ends.
 const deflated = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const brotli = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
 
 /**
- * The decoded body; unknown encodings stay as they are. Nothing is unpacked before it is read. Errors of the body
- * become those of the returned stream.
+ * Returns the decoded body; unknown encodings stay as they are. Decodes nothing before it is read. Body errors become errors of
+ * the returned stream.
  */
 export async function decode(body: Readable, contentEncoding: string | null): Promise<Readable> {
 	const encodings = (contentEncoding ?? "")
@@ -53,7 +53,7 @@ async function createDecoder(encoding: string, source: Readable): Promise<Transf
 	}
 }
 
-/** With `deflate` some servers send the bare data, without the zlib header. */
+/** For `deflate` some servers send raw data, without the zlib header. */
 async function hasZlibHeader(source: Readable): Promise<boolean> {
 	if (source.readableLength === 0 && !source.readableEnded && !source.destroyed) {
 		const gone = new AbortController();

@@ -1,5 +1,5 @@
-// One request and its answer over one connection, with the platform's HTTP client. Whatever bytes arrive, and however
-// the connection ends, the result is an answer, or an error of the request or of the answer's body.
+// One request and its response over one connection, using the platform's HTTP client. Whatever arrives, and however the
+// connection ends, the result is a response, a request error, or a body error.
 import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request as sendHead } from "node:http";
 import type { Socket } from "node:net";
@@ -11,15 +11,13 @@ import { type BodyLimits, toBodyStream } from "./body-stream.ts";
 import { decode } from "./decoding.ts";
 import type { RequestBody } from "./request-parts.ts";
 
-/** Maximal bytes of the head of an answer, and of its trailers. */
+/** Maximum bytes of the response head and of its trailers. */
 export const headLimit = 16 * 1024;
-/** Interim answers (1xx) that a server may send before the answer. */
+/** Maximum interim responses (1xx) before the response. */
 const interimLimit = 100;
-/** Milliseconds by which a connection is closed before its server would do so. */
+/** Milliseconds by which a connection is closed before its server would close it. */
 const closingMargin = 2000;
-/**
- * The longest time in milliseconds that a connection stays open for the next request, whatever the server announces.
- */
+/** Maximum milliseconds that a connection stays open for the next request, even if the server announces more. */
 const longestIdle = 600_000;
 
 export interface Outgoing {
@@ -31,7 +29,7 @@ export interface Outgoing {
 }
 
 export interface ExchangeLimits extends BodyLimits {
-	/** Milliseconds that a connection stays open for the next request when the server announces no time. */
+	/** Milliseconds that a connection stays open for the next request if the server announces no time. */
 	readonly idleLifetime: number;
 }
 
@@ -39,16 +37,15 @@ export interface Answer {
 	readonly status: number;
 	readonly statusText: string;
 	readonly headers: Headers;
-	/** The body, decoded; call it once. */
+	/** The decoded body; call it once. */
 	body(): Promise<ReadableStream<Uint8Array>>;
-	/** Releases an answer whose body is not read. */
+	/** Releases a response whose body is not read. */
 	discard(): void;
 }
 
 /**
- * Sends the request and waits for the head of the answer. Rejects with the reason of an abort, and with the
- * connection's error otherwise; in either case the socket is destroyed. `giveBack` is called when another request may
- * use it.
+ * Sends the request and waits for the response head. Rejects with the abort reason, or with the connection's error; in either
+ * case the socket is destroyed. Calls `giveBack` when another request may use the socket.
  */
 export async function exchange(
 	socket: Socket,
@@ -83,9 +80,9 @@ export async function exchange(
 		withdraw();
 	}
 
-	// The answer can no longer fail, though some of it may not be read yet.
+	// The response can no longer fail, though some of it may be unread.
 	socket.once("free", () => giveBack(idleTime(head, limits.idleLifetime)));
-	/** A completely received body is read to its end, so that the connection can be reused. */
+	/** Drains a completely received body, so that the connection can be reused. */
 	const release = () => {
 		settle();
 		if (head.complete && sent.isSent()) head.resume();
@@ -130,15 +127,15 @@ export async function exchange(
 
 interface Sent {
 	readonly head: Promise<IncomingMessage>;
-	/** Ends the request, and the connection with it. */
+	/** Ends the request and its connection. */
 	fail(reason: unknown): void;
 	/** Whether the whole request was sent. */
 	isSent(): boolean;
-	/** The connection's first error; null when there is none. */
+	/** The connection's first error; null if none. */
 	trouble(): Error | null;
 }
 
-/** Throws for what cannot be sent. */
+/** Throws for requests that cannot be sent. */
 function send(socket: Socket, { method, target, headers, body }: Outgoing): Sent {
 	const request = sendHead({
 		method,
@@ -164,11 +161,11 @@ function send(socket: Socket, { method, target, headers, body }: Outgoing): Sent
 		});
 		request.on("upgrade", () => fail(new Error("the server wants to speak another protocol than HTTP")));
 		request.on("response", (message) => {
-			// Nothing may be thrown here: it would be thrown into the parser, and end the process.
+			// Never throw here: the error would be thrown into the parser, and end the process.
 			message.on("error", () => {});
 			resolve(message);
 		});
-		// For its whole life: errors may come after the answer, too, and more than one.
+		// For the request's lifetime: errors may also follow the response, and there may be several.
 		request.on("error", (error) => {
 			trouble ??= readableFailure(error);
 			reject(trouble);

@@ -1,4 +1,4 @@
-// Converts answers to the platform's `Response`, because libraries check for that class.
+// Converts responses to the platform's `Response`, because libraries check for that class.
 import type { Answer } from "./exchange.ts";
 
 /** Statuses for which the platform allows no body. */
@@ -6,22 +6,22 @@ const withoutBody: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
 
 export interface AnswerPlace {
 	readonly method: string;
-	/** Of the last request, if there was a redirect. */
+	/** The URL of the last request, if redirected. */
 	readonly url: URL;
 	readonly redirected: boolean;
 }
 
-/** The answer; its body is read lazily. */
+/** Converts the response; its body is read lazily. */
 export async function toPlatformResponse(answer: Answer, { method, url, redirected }: AnswerPlace): Promise<Response> {
 	const { status, statusText, headers } = answer;
 	const hasBody = method !== "HEAD" && !withoutBody.has(status);
 	if (!hasBody) answer.discard();
 	const body = hasBody ? await answer.body() : null;
-	// Servers may send statuses that `Response` does not allow.
+	// Servers may send statuses that `Response` rejects.
 	const isOrdinary = status >= 200 && status <= 599;
 	const made = new Response(body, {
 		status: isOrdinary ? status : 200,
-		// Replaces characters that `Response` does not allow in a status text.
+		// Replaces characters that `Response` rejects in a status text.
 		statusText: statusText.replace(/[^\t\x20-\x7e\x80-\xff]/g, "?"),
 		headers,
 	});

@@ -1,4 +1,4 @@
-// Reads the parts of a request from the arguments of `fetch`, as the platform does.
+// Reads the parts of a request from the arguments of `fetch`, like the platform.
 import { NetworkError } from "../network-error.ts";
 
 export interface RequestParts {
@@ -10,18 +10,16 @@ export interface RequestParts {
 	readonly signal: AbortSignal;
 }
 
-/** Bytes can be sent again to the target of a redirect, a stream cannot. */
+/** Bytes can be sent again after a redirect, a stream cannot. */
 export type RequestBody = Uint8Array | ReadableStream<Uint8Array> | null;
 
-/** Headers of the connection, which we control. */
+/** Connection headers, which the client controls. */
 const connectionHeaders = ["connection", "expect", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"];
 
 /** These methods become upper case, as in the platform. */
 const standardMethods: ReadonlySet<string> = new Set(["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]);
 
-/**
- * Options that only concern browsers are ignored. Throws TypeError as `fetch` does, for requests that cannot be made.
- */
+/** Ignores options that only concern browsers. Throws TypeError, like `fetch`, for invalid requests. */
 export async function toRequestParts(
 	input: Parameters<typeof fetch>[0],
 	init: RequestInit = {},

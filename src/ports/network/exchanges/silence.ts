@@ -1,17 +1,17 @@
-// Detects when a server is silent for too long while data are awaited.
+// Detects a server that is silent too long while data is awaited.
 import type { Clock } from "../../../base/clock.ts";
 
 export interface SilenceWatch {
-	/** Data are awaited from now on, for so many milliseconds at most. */
+	/** Starts a wait for data with this limit. */
 	begin(milliseconds: number): void;
-	/** Data have arrived, or nobody waits any more. */
+	/** Ends the wait: data has arrived, or is no longer needed. */
 	end(): void;
 	close(): void;
 }
 
 /**
- * Calls back once, with its milliseconds, when a wait takes longer than it may. One timer serves many short waits, because
- * setting one costs more than they do.
+ * Calls back once, with its limit in milliseconds, when a wait exceeds it. One timer serves many short waits, because setting one
+ * costs more than they do.
  */
 export function createSilenceWatch(clock: Clock, onSilence: (milliseconds: number) => void): SilenceWatch {
 	let wait: { readonly due: number; readonly milliseconds: number } | null = null;

@@ -1,23 +1,22 @@
-// Chooses for each URL between a direct connection and a proxy, by the variables of the environment.
+// Chooses a direct connection or a proxy for each URL, based on environment variables.
 import { withoutBrackets } from "../host.ts";
 import { NetworkError } from "../network-error.ts";
 import { createExceptions } from "./proxy-exceptions.ts";
 
-/** The address and credentials of a proxy. */
 export interface ProxyServer {
-	/** `socks5` covers both of its spellings: every kind of proxy resolves names itself. */
+	/** `socks5` covers both spellings: every kind of proxy resolves names itself. */
 	readonly protocol: "http" | "https" | "socks5";
 	/** Without brackets. */
 	readonly host: string;
 	readonly port: number;
-	/** Null when the variable contains none. */
+	/** Null if the variable contains none. */
 	readonly credentials: { readonly user: string; readonly password: string } | null;
 	/** The variable that names it. */
 	readonly variable: string;
 }
 
 export interface Proxies {
-	/** The proxy for requests to this URL; null for none. Throws NetworkError when the variable is unusable. */
+	/** The proxy for this URL; null for none. Throws NetworkError if the variable is unusable. */
 	proxyOf(url: URL): ProxyServer | null;
 }
 
@@ -31,7 +30,7 @@ const protocols: ReadonlyMap<string, ProxyServer["protocol"]> = new Map([
 
 const standardPorts: Readonly<Record<ProxyServer["protocol"], number>> = { http: 80, https: 443, socks5: 1080 };
 
-/** `environment` is read once. Lower-case names of the variables override upper-case ones. */
+/** `environment` is read once. Lower-case variable names override upper-case ones. */
 export function createProxies(environment: Readonly<Record<string, string>>): Proxies {
 	const variableOf = (names: readonly string[]): { readonly name: string; readonly value: string } | null => {
 		for (const name of names.flatMap((word) => [word.toLowerCase(), word])) {
@@ -55,7 +54,7 @@ function readProxy(variable: string, value: string): ProxyServer {
 	const separator = value.indexOf("://");
 	const scheme = separator === -1 ? "http" : value.slice(0, separator).toLowerCase();
 	const protocol = protocols.get(scheme);
-	// The value is not quoted: it may contain a password.
+	// Never quote the value: it may contain a password.
 	if (protocol === undefined) {
 		throw new NetworkError(
 			"configuration",
@@ -80,7 +79,7 @@ function readProxy(variable: string, value: string): ProxyServer {
 	};
 }
 
-/** The port as written; a URL omits the standard one of its scheme. */
+/** The port as written; a URL omits its scheme's default port. */
 function portOf(rest: string, url: URL): number | null {
 	if (url.port !== "") return Number(url.port);
 	return /^[^/?#]*:80(?:[/?#]|$)/.test(rest) ? 80 : null;

@@ -1,9 +1,9 @@
-// NO_PROXY: the hosts that are reached without a proxy.
+// NO_PROXY: hosts reached without a proxy.
 import { BlockList, isIP } from "node:net";
 
 /**
- * Parses a list of hosts, separated by commas or spaces: names (including those below them), addresses, ranges of
- * addresses, and `*` for every host; names and addresses may have a port. Other entries never match.
+ * Parses a list of hosts, separated by commas or spaces: names (including subdomains), addresses, address ranges, and `*` for
+ * every host; names and addresses may have a port. Other entries never match.
  */
 export function createExceptions(list: string): (url: URL) => boolean {
 	const entries = list.split(/[\s,]+/).filter((entry) => entry !== "");
@@ -18,7 +18,7 @@ export function createExceptions(list: string): (url: URL) => boolean {
 
 interface Matcher {
 	matches(host: string): boolean;
-	/** Null for every port. */
+	/** Null means every port. */
 	readonly port: string | null;
 }
 

@@ -24,7 +24,7 @@ const refusals: readonly string[] = [
 	"it does not know this kind of address",
 ];
 
-/** Requests a tunnel to the host from the proxy at the other end of `socket`. Throws NetworkError when it refuses. */
+/** Requests a tunnel to the host from the proxy at the other end of `socket`. Throws NetworkError if it refuses. */
 export async function openSocksTunnel(socket: Socket, proxy: ProxyServer, host: string, port: number): Promise<Socket> {
 	const reader = createByteReader(socket);
 	try {
@@ -77,7 +77,7 @@ function toTarget(host: string): Buffer {
 }
 
 interface ByteReader {
-	/** Exactly so many bytes; null when the stream ends first. Bytes after them stay in the socket. */
+	/** Reads exactly `count` bytes; null if the stream ends first. Later bytes stay in the socket. */
 	read(count: number): Promise<Buffer | null>;
 	release(): void;
 }
@@ -86,8 +86,7 @@ const changes = ["readable", "end", "close"] as const;
 
 function createByteReader(socket: Socket): ByteReader {
 	let wake = () => {};
-	// One listener for all reads: a listener per read would be called for the same bytes again and again while there
-	// are too few.
+	// One listener for all reads: a listener per read would be called repeatedly for the same bytes while there are too few.
 	const onChange = () => wake();
 	for (const change of changes) socket.on(change, onChange);
 	return {

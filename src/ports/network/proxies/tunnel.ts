@@ -10,7 +10,7 @@ export function proxyAuthorization({ credentials }: ProxyServer): string | null 
 	return `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString("base64")}`;
 }
 
-/** Requests a tunnel to the host from the proxy at the other end of `socket`. Throws NetworkError when it refuses. */
+/** Requests a tunnel to the host from the proxy at the other end of `socket`. Throws NetworkError if it refuses. */
 export function openTunnel(socket: Socket, proxy: ProxyServer, host: string, port: number): Promise<Socket> {
 	const target = `${host.includes(":") ? `[${host}]` : host}:${port}`;
 	const authorization = proxyAuthorization(proxy);
@@ -21,7 +21,7 @@ export function openTunnel(socket: Socket, proxy: ProxyServer, host: string, por
 			headers: { host: target, ...(authorization === null ? {} : { "proxy-authorization": authorization }) },
 			createConnection: () => socket,
 		});
-		// For its whole life: more than one error may come, and there is no other listener.
+		// For the request's lifetime: several errors may occur, and there is no other listener.
 		asking.on("error", reject);
 		asking.on("close", () => reject(refusal(proxy, target, "it ended the connection")));
 		asking.once("connect", ({ statusCode = 0, statusMessage = "" }, connected, head) => {
@@ -37,7 +37,7 @@ export function openTunnel(socket: Socket, proxy: ProxyServer, host: string, por
 	});
 }
 
-/** The error of a proxy that answers a request itself. */
+/** The error for a proxy that answers a request itself. */
 export function refusal({ variable, credentials }: ProxyServer, target: string, answer: string): NetworkError {
 	const wants = credentials === null ? "wants a user name and a password" : "refuses the user name or the password";
 	const text = answer.startsWith("407")
