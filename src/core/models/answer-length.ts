@@ -1,15 +1,11 @@
-// Limits the length of one answer: all of it is in memory until the answer ends, and is written and sent more than
-// once.
+// Limits the length of one answer, which stays in memory until it ends and is written and sent several times.
 import { changedChunks } from "./chunk-streams.ts";
 import { type Model, type ModelPart, modelFailure } from "./model.ts";
 
-/**
- * Maximal characters of an answer: text, reasoning and the arguments of calls. Thirty times those of the longest
- * answers.
- */
+/** Maximum characters of an answer: text, reasoning and call arguments. Thirty times the longest real answers. */
 export const sayingLimit = 16 * 1024 * 1024;
 
-/** The same stream, which fails above the limit. */
+/** A stream that fails above the limit. */
 export function withLengthLimit(stream: Model["stream"]): Model["stream"] {
 	return (request, signal) => {
 		let said = 0;

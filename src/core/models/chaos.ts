@@ -1,12 +1,12 @@
-// A provider that misbehaves, for testing clients: the underlying model fails most of the time, and its tool calls are
-// garbled (provider type `_chaos`, over `kimi`).
+// A faulty provider for client tests: the underlying model fails most of the time, and its tool calls are garbled (provider type
+// `_chaos`, over `kimi`).
 import { type Model, type ModelChunk, type ModelPart, modelFailure } from "./model.ts";
 
 const failureRate = 0.8;
 const garbleRate = 0.1;
 const statusCodes = [429, 500, 503] as const;
 
-/** The answers of `stream`, randomly failing. `random` returns numbers from 0 up to 1. */
+/** The answers of `stream`, with random failures. `random` returns numbers in [0, 1). */
 export function withChaos(stream: Model["stream"], random: () => number = Math.random): Model["stream"] {
 	return async function* (request, signal): AsyncGenerator<ModelChunk, void> {
 		if (signal.aborted) return;
@@ -22,7 +22,7 @@ export function withChaos(stream: Model["stream"], random: () => number = Math.r
 	};
 }
 
-/** Truncates the arguments of some calls, however many pieces they come in. */
+/** Truncates the arguments of some calls, also when they are split into pieces. */
 function createGarbler(random: () => number): (part: ModelPart) => ModelPart {
 	let isGarbled = false;
 	return (part) => {

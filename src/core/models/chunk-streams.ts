@@ -1,21 +1,20 @@
-// Streams of chunks made of other streams of chunks. Written out instead of as generators that pass on to each other: each of
-// those takes several promises for every chunk, these take one, however many changes there are.
+// Combines chunk streams. Not nested generators, which take several promises each per chunk; this takes one in total.
 import type { ModelChunk, ModelFailure } from "./model.ts";
 
 type Chunks = AsyncIterable<ModelChunk, void>;
 type Read = IteratorResult<ModelChunk, void>;
 
-/** The same stream with every chunk as `change` makes it. A failure is its last chunk, even one that `change` makes of another chunk. */
+/** Maps every chunk with `change`. A failure is the last chunk, even if `change` created it. */
 export function changedChunks(stream: Chunks, change: (chunk: ModelChunk) => ModelChunk): Chunks {
 	return stream instanceof ChunkStream ? stream.changed(change) : new ChunkStream(async () => stream, change);
 }
 
-/** A stream that is opened by its first reading. `open` must not reject. */
+/** A stream that opens on its first read. `open` must not reject. */
 export function openedLater(open: () => Promise<Chunks>): Chunks {
 	return new ChunkStream(open, (chunk) => chunk);
 }
 
-/** The same stream; when its first chunk is a failure for which there is a second one, that one instead. */
+/** If the first chunk is a failure and `second` offers another stream, continues with that one. */
 export function withSecondAttempt(first: Chunks, second: (failure: ModelFailure) => Chunks | null): Chunks {
 	return openedLater(async () => {
 		const source = first[Symbol.asyncIterator]();
@@ -28,7 +27,7 @@ export function withSecondAttempt(first: Chunks, second: (failure: ModelFailure)
 	});
 }
 
-/** The rest of a stream, after a chunk that was read of it. */
+/** The rest of a stream, starting with a chunk already read. */
 function resumed(read: Read, source: AsyncIterator<ModelChunk, void>): Chunks {
 	let waiting: Read | null = read;
 	const chunks: AsyncIterableIterator<ModelChunk, void> = {
@@ -43,7 +42,6 @@ function resumed(read: Read, source: AsyncIterator<ModelChunk, void>): Chunks {
 	return chunks;
 }
 
-/** A stream of these chunks. */
 export async function* chunksOf(...chunks: readonly ModelChunk[]): AsyncGenerator<ModelChunk, void> {
 	yield* chunks;
 }
@@ -53,7 +51,6 @@ const over = { done: true, value: undefined } as const;
 class ChunkStream implements AsyncIterableIterator<ModelChunk, void> {
 	readonly #open: () => Promise<Chunks>;
 	readonly #change: (chunk: ModelChunk) => ModelChunk;
-	/** Null before the first reading. */
 	#source: AsyncIterator<ModelChunk, void> | null = null;
 	#isOver = false;
 
@@ -62,7 +59,7 @@ class ChunkStream implements AsyncIterableIterator<ModelChunk, void> {
 		this.#change = change;
 	}
 
-	/** In place of this stream, which nobody has read of. */
+	/** Replaces this unread stream. */
 	changed(change: (chunk: ModelChunk) => ModelChunk): ChunkStream {
 		return new ChunkStream(this.#open, (chunk) => change(this.#change(chunk)));
 	}
@@ -75,7 +72,7 @@ class ChunkStream implements AsyncIterableIterator<ModelChunk, void> {
 		if (this.#isOver) return over;
 		if (this.#source === null) {
 			const source = (await this.#open())[Symbol.asyncIterator]();
-			// Left meanwhile.
+			// Closed meanwhile.
 			if (this.#isOver) {
 				await source.return?.();
 				return over;

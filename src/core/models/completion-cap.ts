@@ -1,4 +1,4 @@
-// The automatic limit of an answer: the rest of the context window after an estimate of the input.
+// The automatic answer limit: the context window minus an estimate of the input.
 import type { ContentPart } from "../../api/values/content.ts";
 import type { ModelRequest } from "./model.ts";
 
@@ -6,8 +6,8 @@ const reserve = 1024;
 const tokensOfMedia = 2000;
 
 /**
- * Tokens that the answer may have, at least 1. `wanted` is the configured cap: null means the whole window, and zero or
- * less means no cap at all, for which the result is null.
+ * Maximum tokens of the answer, at least 1. `wanted` is the configured cap: null means the whole window; zero or less means no
+ * cap, which returns null.
  */
 export function completionCap(request: ModelRequest, maxContextSize: number, wanted: number | null): number | null {
 	if (wanted !== null && wanted <= 0) return null;
@@ -15,7 +15,7 @@ export function completionCap(request: ModelRequest, maxContextSize: number, wan
 	return Math.max(1, Math.min(wanted ?? maxContextSize, maxContextSize - input - reserve));
 }
 
-/** A quarter of a token for each ASCII character, rounded up for each text, and a token for every other character. */
+/** A quarter token per ASCII character, rounded up per text, and one token per other character. */
 export function estimateTokens(request: ModelRequest): number {
 	let tokens = tokensOfText(request.systemPrompt);
 	for (const tool of request.tools) {
@@ -42,7 +42,7 @@ function tokensOfText(text: string): number {
 	for (let position = 0; position < text.length; position++) {
 		const unit = text.charCodeAt(position);
 		if (unit < 0x80) ascii += 1;
-		// The second half of a surrogate pair belongs to a character already counted.
+		// The second half of a surrogate pair is already counted.
 		else if (unit < 0xdc00 || unit > 0xdfff) others += 1;
 	}
 	return Math.ceil(ascii / 4) + others;

@@ -1,4 +1,4 @@
-// Adds to a refusal which key or model it concerns: the provider's message does not name the setting to correct.
+// Adds the affected key or model to a refusal, because the provider's message does not name the setting to correct.
 import { withAdmissionNote } from "../../base/client-admission.ts";
 import { sentences } from "../../base/text/sentence.ts";
 import type { ModelFailure } from "./model.ts";
@@ -7,8 +7,8 @@ import type { ModelSettings } from "./model-settings.ts";
 type KeySettings = Pick<ModelSettings, "apiKey" | "keyHolder" | "providerType">;
 
 /**
- * Adds the provider's name in the settings and the source of its key to an authorization failure, and a note that
- * Kimi's platform may have refused the client instead.
+ * Adds the provider's name and its key source to an authorization failure, and a note that Kimi's platform may have refused the
+ * client instead.
  */
 export function withKeyNote(failure: ModelFailure, settings: KeySettings): ModelFailure {
 	const { kind, statusCode, message } = failure;
@@ -19,7 +19,7 @@ export function withKeyNote(failure: ModelFailure, settings: KeySettings): Model
 	return { ...failure, message: noted === message ? message : sentences(noted) };
 }
 
-/** Says what a bare name means that Anthropic answers for a model that it does not have: `model: claude-x`. */
+/** Explains the bare model name that Anthropic returns for an unknown model: `model: claude-x`. */
 export function withModelNote(
 	failure: ModelFailure,
 	{ model, baseUrl }: Pick<ModelSettings, "model" | "baseUrl">,
@@ -31,7 +31,7 @@ export function withModelNote(
 }
 
 function keyNote({ apiKey, keyHolder, providerType }: KeySettings): string | null {
-	// Vertex AI is asked with a token, where there is no key.
+	// Vertex AI without a key uses a token.
 	if (keyHolder === null || (providerType === "vertexai" && apiKey === "")) return null;
 	const { provider, setting } = keyHolder;
 	const whose = provider === "" ? "the provider" : `the provider ${JSON.stringify(provider)}`;

@@ -1,10 +1,10 @@
-// The settings for creating a model, which the composition fills in, and the error for unusable ones.
+// The settings for creating a model, filled in by the composition, and the error for unusable ones.
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Network } from "../../ports/network/network.ts";
 import type { Capability, ModelRequest } from "./model.ts";
 
-/** Every provider type a configuration may name. */
+/** All provider types. */
 export const providerTypes = [
 	"kimi",
 	"openai_legacy",
@@ -26,13 +26,13 @@ export type ThinkingMode = "on" | "off" | "default";
 export interface SamplingSettings {
 	readonly temperature: number | null;
 	readonly topP: number | null;
-	/** Maximal tokens of an answer. Null: the automatic cap where the provider has one; zero or less: no cap at all. */
+	/** Maximum tokens of an answer. Null: the automatic cap if the provider has one; zero or less: no cap. */
 	readonly maxCompletionTokens: number | null;
-	/** Which earlier reasoning the provider preserves, sent while thinking is on. */
+	/** The earlier reasoning that the provider preserves; sent while thinking is on. */
 	readonly thinkingKeep: string | null;
 }
 
-/** The sampling of a request: its own, or else that of the settings. */
+/** The sampling of a request, else the settings'. */
 export function samplingOf(
 	{ sampling = {} }: Pick<ModelRequest, "sampling">,
 	{ sampling: settings }: { readonly sampling: SamplingSettings },
@@ -45,12 +45,12 @@ export function samplingOf(
 	};
 }
 
-/** Whether thinking is requested of the model: by the request, as far as the model leaves it open, or else by the settings. */
+/** Whether thinking is requested: by the request if the model allows a choice, else by the settings. */
 export function thinkingOf(
 	{ sampling = {} }: Pick<ModelRequest, "sampling">,
 	{ thinking: setting, capabilities }: Pick<ModelSettings, "thinking" | "capabilities">,
 ): ThinkingMode {
-	// Tokens to think with are for a model that thinks.
+	// A thinking budget implies thinking.
 	const thinking = sampling.thinking ?? ((sampling.thinkingBudget ?? null) === null ? null : "on");
 	if (thinking === null) return setting;
 	if (thinking === "off") return capabilities.has("always_thinking") ? setting : "off";
@@ -59,34 +59,28 @@ export function thinkingOf(
 
 /** Milliseconds. */
 export interface ModelTimeouts {
-	/** From the request to the head of the answer. */
+	/** From the request to the response head. */
 	readonly response: number;
 	/** Between two chunks of the answer. */
 	readonly idle: number;
 }
 
-/** Long enough for models that send nothing while they think; connecting has a limit of its own. */
+/** Long enough for models that send nothing while they think; connecting has its own limit. */
 export const standardTimeouts: ModelTimeouts = { response: 300_000, idle: 300_000 };
 
 export interface ModelSettings {
 	readonly providerType: ProviderType;
-	/** Root of the provider's API; the scripted models have none. */
+	/** Root of the provider's API; empty for scripted models. */
 	readonly baseUrl: string;
 	/** Empty: no Authorization header. */
 	readonly apiKey: string;
-	/**
-	 * The provider's name in the settings, and the setting or variable with its key, for errors about keys; null for a
-	 * key from a sign-in.
-	 */
+	/** The provider's name and the setting or variable with its key, for key errors; null for a key from a sign-in. */
 	readonly keyHolder: { readonly provider: string; readonly setting: string } | null;
-	/** The process's environment with the provider's `env` table over it. */
+	/** The process environment, overridden by the provider's `env` table. */
 	readonly environment: Readonly<Record<string, string>>;
 	/** Sent with each request; they override our own headers. */
 	readonly customHeaders: Readonly<Record<string, string>>;
-	/**
-	 * The key for reasoning in messages, for `openai_legacy`. Null: `reasoning_content`; empty: reasoning is not sent
-	 * back.
-	 */
+	/** The message key for reasoning with `openai_legacy`. Null: `reasoning_content`; empty: reasoning is not sent back. */
 	readonly reasoningKey: string | null;
 	/** The name sent to the provider. */
 	readonly model: string;
@@ -96,23 +90,21 @@ export interface ModelSettings {
 	readonly thinking: ThinkingMode;
 	readonly sampling: SamplingSettings;
 	readonly timeouts: ModelTimeouts;
-	/** All requests use it. */
 	readonly network: Pick<Network, "fetch" | "openConnection">;
-	/** The client's current name and version, for the User-Agent; null before a client has attached. */
+	/** The client's current name and version for the User-Agent; null before a client has attached. */
 	readonly clientName: () => string | null;
-	/** The whole file; null when there is none. */
+	/** The whole file; null if missing. */
 	readonly readFile: (path: string) => Promise<Uint8Array | null>;
-	/** Receives traces, a line at a time without newline. */
+	/** Receives trace lines without newline. */
 	readonly trace: (line: string) => void;
 	readonly log: Pick<Log, "warn">;
 	/** Our own version. */
 	readonly version: string;
-	/** The user's home directory, for `~`. */
 	readonly home: string;
 	readonly clock: Clock;
 }
 
-/** Settings from which no model can be created; the message is for the person who wrote them. */
+/** Settings from which no model can be created; the message is for the user. */
 export class ModelConfigurationError extends Error {
 	override readonly name = "ModelConfigurationError";
 }

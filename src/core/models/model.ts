@@ -1,9 +1,9 @@
-// The contract of every model provider: types and small helpers.
+// The contract of all model providers: types and small helpers.
 import type { ContentPart, TokenUsage, ToolCall } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import type { Sampling } from "../../api/values/turn-options.ts";
 
-/** What a model can accept or do. `always_thinking` models cannot switch thinking off. */
+/** Model capabilities. `always_thinking` models cannot switch thinking off. */
 export const capabilities = ["image_in", "video_in", "thinking", "always_thinking"] as const;
 export type Capability = (typeof capabilities)[number];
 
@@ -22,7 +22,7 @@ export interface ModelRequest {
 	readonly cacheKey: string;
 	/** Tokens of the conversation as last counted by the provider; absent before the first count. */
 	readonly knownTokens?: number;
-	/** In place of the settings of the model. */
+	/** Overrides the model's settings. */
 	readonly sampling?: Sampling;
 }
 
@@ -34,51 +34,49 @@ export interface ToolCallFragment {
 }
 
 /**
- * Why a request failed. `overflow`: it exceeds the model's context window. `login`: a person has to sign in to the
- * provider again. `defect` is a bug of ours or of a script, not of the provider.
+ * Why a request failed. `overflow`: it exceeds the model's context window. `login`: the user must sign in to the provider again.
+ * `defect`: a bug of ours or of a script, not of the provider.
  */
 export interface ModelFailure {
 	readonly kind: "connection" | "timeout" | "status" | "overflow" | "empty" | "provider" | "login" | "defect";
-	/** The provider's own message, without keys or tokens. */
+	/** The provider's message, without keys or tokens. */
 	readonly message: string;
-	/** HTTP status: for the kinds `status`, `overflow` and `login`, and for `provider` where there was one. */
+	/** HTTP status: for the kinds `status`, `overflow` and `login`, and for `provider` if there was one. */
 	readonly statusCode: number | null;
-	/** The wait in milliseconds before a retry that the provider requests; null when it requests none. */
+	/** The retry delay in milliseconds that the provider requests; null if none. */
 	readonly retryAfter: number | null;
-	/** The provider will not answer this prompt: its content filter, or a refusal. */
+	/** The provider refuses this prompt, by its content filter or a refusal. */
 	readonly isRefused?: true;
-	/** A `provider` failure that the provider reports as its own and that may not happen again: worth another try. */
+	/** A `provider` failure that may not happen again and is worth another try. */
 	readonly isTransient?: true;
 }
 
 /**
- * Why an answer that arrived in full is not the model's last word: it reached the limit of tokens (`truncated`), or the
- * provider paused it and wants it back to go on (`paused`). `reason` is the provider's literal, such as `max_tokens`.
+ * Why a complete response is not the model's final answer: it reached the token limit (`truncated`), or the provider paused it
+ * and wants it back to go on (`paused`). `reason` is the provider's literal, such as `max_tokens`.
  */
 export interface AnswerEnd {
 	readonly kind: "truncated" | "paused";
 	readonly reason: string;
 }
 
-/** What a stream yields: pieces in batches as they arrive, then exactly one `done` or `failed`. */
+/** A stream yields pieces in batches as they arrive, then exactly one `done` or `failed`. */
 export type ModelChunk =
 	| { readonly type: "parts"; readonly parts: readonly ModelPart[] }
 	| {
 			readonly type: "done";
 			readonly usage: TokenUsage | null;
 			readonly messageId: string | null;
-			/** Absent when the model had finished. */
+			/** Absent if the model finished normally. */
 			readonly end?: AnswerEnd;
-			/** A line for the person, about how the model was asked. */
+			/** A line for the user about how the model was asked. */
 			readonly notice?: string;
 	  }
 	| { readonly type: "failed"; readonly failure: ModelFailure };
 
-/** A video to upload. */
 export interface VideoFile {
 	readonly bytes: Uint8Array;
 	readonly mediaType: string;
-	/** The name of its file. */
 	readonly name: string;
 }
 
@@ -93,13 +91,13 @@ export interface Model {
 	readonly maxContextSize: number;
 	readonly capabilities: ReadonlySet<Capability>;
 	/**
-	 * Sends one request. The stream never throws: a failure is its last chunk. It is pulled: while nobody requests the
-	 * next chunk, nothing more is read from the provider. After an abort it ends soon, without a last chunk.
+	 * Sends one request. The stream never throws: a failure is its last chunk. It is pulled: it reads from the provider only when
+	 * the next chunk is requested. After an abort it ends soon, without a last chunk.
 	 */
 	stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelChunk>;
-	/** Uploads a video that messages then refer to. Absent where messages carry videos themselves. Never rejects. */
+	/** Uploads a video for use in messages. Absent if messages embed videos. Never rejects. */
 	uploadVideo?(video: VideoFile, signal: AbortSignal): Promise<VideoUpload>;
-	/** Prepares what the first request would have to wait for; sends nothing. Rejects when that fails. */
+	/** Prepares the first request in advance; sends nothing. Rejects if that fails. */
 	warmUp?(): Promise<void>;
 }
 
@@ -112,12 +110,12 @@ export function createFailure(
 	return { kind, message, statusCode, retryAfter };
 }
 
-/** The failure of a request that the provider will not answer. */
+/** The failure of a request that the provider refuses to answer. */
 export function createRefusal(message: string): ModelFailure {
 	return { ...createFailure("provider", message), isRefused: true };
 }
 
-/** The last chunk of a stream that failed. */
+/** The last chunk of a failed stream. */
 export function modelFailure(...parts: Parameters<typeof createFailure>): Extract<ModelChunk, { type: "failed" }> {
 	return { type: "failed", failure: createFailure(...parts) };
 }

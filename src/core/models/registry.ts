@@ -1,4 +1,4 @@
-// Creates models from settings: one row for each provider type. Adapters are loaded with their first request.
+// Creates models from settings: one row per provider type. Adapters are loaded on their first request.
 import type { MediaPart } from "../../api/values/content.ts";
 import { scriptedModelName } from "../../api/values/model-advice.ts";
 import { withLengthLimit } from "./answer-length.ts";
@@ -38,8 +38,8 @@ const factories: Readonly<Record<ProviderType, Factory>> = {
 };
 
 /**
- * Creates a model; nothing is sent yet. Each call gives a scripted model its own queue. Throws ModelConfigurationError
- * for unusable scripts.
+ * Creates a model without sending anything. Each call gives a scripted model a separate queue. Throws ModelConfigurationError for
+ * unusable scripts.
  */
 export function createModel(settings: ModelSettings): Promise<Model> {
 	return factories[settings.providerType](settings);

@@ -1,5 +1,5 @@
-// A model of a provider with sign-in: every request obtains the key, and retries once with another key when the
-// provider refuses it.
+// A model of a provider with sign-in: every request obtains the key, and retries once with another key if the provider refuses
+// it.
 import { unlessAborted } from "../../base/abort.ts";
 import { sentences } from "../../base/text/sentence.ts";
 import {
@@ -16,16 +16,15 @@ import { createModel } from "./registry.ts";
 
 export type KeyAnswer =
 	| { readonly ok: true; readonly key: string }
-	/** A sentence for people. */
+	/** A sentence for display. */
 	| { readonly ok: false; readonly reason: string };
 
 /** The source of a provider's key. Its promises never reject. */
 export interface KeySource {
-	/** The current key. */
 	current(): Promise<KeyAnswer>;
 	/** Another key than the refused one. */
 	renewed(refused: string): Promise<KeyAnswer>;
-	/** The command that signs a person in, as typed. */
+	/** The sign-in command, as typed. */
 	readonly loginCommand: string;
 }
 
@@ -33,8 +32,8 @@ type Attempt = { readonly kind: "over" } | { readonly kind: "refused"; readonly 
 const over: Attempt = { kind: "over" };
 
 /**
- * Creates the model, ignoring the `apiKey` of the settings. A failure that signing in again would resolve is of the
- * kind `login`. Throws ModelConfigurationError as `createModel` does.
+ * Creates the model; ignores `apiKey` in the settings. A failure that a new sign-in would resolve has kind `login`. Throws
+ * ModelConfigurationError like `createModel`.
  */
 export async function createSignedInModel(settings: ModelSettings, keys: KeySource): Promise<Model> {
 	const create = (key: string) => createModel({ ...settings, apiKey: key, keyHolder: null });
@@ -46,7 +45,7 @@ export async function createSignedInModel(settings: ModelSettings, keys: KeySour
 		return made.model;
 	};
 
-	/** Passes the stream on, except for a refusal of the key right at its beginning. */
+	/** Passes the stream on, unless the key is refused right at the start. */
 	async function* attempt(
 		key: string,
 		request: ModelRequest,

@@ -1,13 +1,13 @@
-// Which models let a request say how many tokens they may think, by the type of their provider and their name.
+// Which models accept a thinking budget per request, by provider type and model name.
 import { smallestBudget, thinkingStyle } from "./anthropic/thinking.ts";
 import { budgetRange } from "./google/thinking.ts";
 import type { ProviderType } from "./model-settings.ts";
 
-/** The tokens that a request may set aside for thinking, and whose the field is that says so. */
+/** The valid thinking budget range, and the field that sets it. */
 export interface ThinkingBudgets {
 	readonly vendor: "anthropic" | "gemini";
 	readonly minimum: number;
-	/** Null where the tokens of the answer alone limit it. */
+	/** Null if only the answer's maximum tokens limit it. */
 	readonly maximum: number | null;
 }
 

@@ -1,25 +1,25 @@
 // Token counts as providers report them.
 import type { TokenUsage } from "../../api/values/content.ts";
 
-/** Hundreds of times the largest context window: what is more is no count. */
+/** Hundreds of times the largest context window; larger values are invalid. */
 const most = 1_000_000_000;
 
-/** Whole tokens; null for what is no count of any request. */
+/** Whole tokens; null for an implausible count. */
 export function toCount(value: unknown): number | null {
 	return typeof value === "number" && value >= 0 && value <= most ? Math.trunc(value) : null;
 }
 
 interface Counts {
-	/** Without those read from and written to a cache. */
+	/** Without cache reads and writes. */
 	readonly input: number | undefined;
 	readonly read: number | undefined;
 	readonly creation: number | undefined;
 	readonly output: number | undefined;
 }
 
-/** Null when the provider counted nothing. */
+/** Null if the provider counted nothing. */
 export function toUsage({ input = 0, read = 0, creation = 0, output = 0 }: Counts): TokenUsage | null {
 	if (input + read + creation + output <= 0) return null;
-	// Some report more cached tokens than tokens of the prompt.
+	// Some report more cached tokens than prompt tokens.
 	return { input_other: Math.max(0, input), output, input_cache_read: read, input_cache_creation: creation };
 }

@@ -1,9 +1,9 @@
-// Gives every call of an answer an id of its own: events, approvals and results name a call by its id.
+// Makes call ids unique within an answer, because events, approvals and results refer to calls by id.
 import { changedChunks } from "./chunk-streams.ts";
 import type { Model } from "./model.ts";
 import { takeUnusedName } from "./requests/unused-name.ts";
 
-/** The same stream, in which a call with the id of an earlier one of the answer has a number after it. */
+/** Adds a number to a call id that repeats an earlier one of the answer. */
 export function withUniqueCallIds(stream: Model["stream"]): Model["stream"] {
 	return (request, signal) => {
 		const used = new Set<string>();

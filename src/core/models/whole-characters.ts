@@ -1,13 +1,13 @@
-// Gives parts whole characters only. Some servers cut their deltas in the middle of a surrogate pair, and models write halves
-// that belong to none: a strict client refuses a line of JSON that has one, and so does a provider.
+// Makes parts contain only whole characters. Some servers split deltas within a surrogate pair, and models write lone surrogates;
+// strict clients and providers refuse JSON that contains one.
 import { toWellFormed } from "../../base/text/well-formed.ts";
 import { changedChunks } from "./chunk-streams.ts";
 import type { Model, ModelPart } from "./model.ts";
 
-/** What parts continue: those of one kind, one right after the other. */
+/** Parts of one kind continue each other if consecutive. */
 type Kind = "text" | "think" | "arguments";
 
-/** The same stream. The first half of a pair waits for the next part of its kind; a half without the other is U+FFFD. */
+/** The first half of a pair waits for the next part of its kind; a lone half becomes U+FFFD. */
 export function withWholeCharacters(stream: Model["stream"]): Model["stream"] {
 	return (request, signal) => {
 		const whole = createCharacters();
@@ -18,17 +18,17 @@ export function withWholeCharacters(stream: Model["stream"]): Model["stream"] {
 }
 
 function createCharacters(): (part: ModelPart) => readonly ModelPart[] {
-	/** The first half of a pair, and what it is part of. */
+	/** The waiting first half and its kind. */
 	let waiting: { readonly kind: Kind; readonly half: string } | null = null;
 
-	/** What there is to say now: empty when all of it waits. */
+	/** The text to emit now; empty if all of it waits. */
 	const take = (kind: Kind, text: string): string => {
 		const joined = (waiting?.kind === kind ? waiting.half : "") + text;
 		waiting = /[\ud800-\udbff]$/.test(joined) ? { kind, half: joined.slice(-1) } : null;
 		const said = waiting === null ? joined : joined.slice(0, -1);
 		return toWellFormed(said);
 	};
-	/** What another kind of part leaves without its other half. */
+	/** Emits a waiting half as U+FFFD before a part of another kind. */
 	const left = (kind: Kind | null): ModelPart[] => {
 		if (waiting === null || waiting.kind === kind) return [];
 		const lost = toPart(waiting.kind, "\ufffd");

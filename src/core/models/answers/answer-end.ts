@@ -1,4 +1,4 @@
-// Why an answer ended: one table from the literals of all providers to what they mean.
+// Maps the providers' stop reasons to their meaning.
 import { type AnswerEnd, createFailure, createRefusal, type ModelFailure } from "../model.ts";
 
 type Meaning = "truncated" | "window" | "paused" | "refused" | "unreadable" | "failed";
@@ -52,21 +52,21 @@ const meanings: ReadonlyMap<string, Meaning> = new Map(
 	Object.entries(literals).flatMap(([meaning, names]) => names.map((name) => [name, meaning as Meaning])),
 );
 
-/** Null for a literal that means the model had finished, and for an unknown one. */
+/** Null for a normal end and for an unknown reason. */
 function meaningOf(reason: string): Meaning | null {
 	const name = reason.trim().toLowerCase();
-	// Gateways put one reason before another, as in `function_call_filter: MALFORMED_FUNCTION_CALL`.
+	// Gateways prefix reasons, as in `function_call_filter: MALFORMED_FUNCTION_CALL`.
 	const names = [name, ...name.split(/[:\s]+/).reverse()];
 	return names.map((each) => meanings.get(each)).find((meaning) => meaning !== undefined) ?? null;
 }
 
-/** The provider's literal, and its explanation if it gave one. */
+/** The provider's literal, and its explanation if any. */
 export interface EndReason {
 	readonly reason: string;
 	readonly explanation: string | null;
 }
 
-/** What follows from the end of an answer: null when the model had finished. `isEmpty`: it has neither text nor calls. */
+/** The meaning of an answer's end; null if the model finished normally. `isEmpty`: no text and no calls. */
 export function readEnd({ reason, explanation }: EndReason, isEmpty: boolean): AnswerEnd | ModelFailure | null {
 	const words = explanation === null ? reason : `${reason}: ${explanation}`;
 	const meaning = meaningOf(reason);
@@ -92,7 +92,7 @@ export function readEnd({ reason, explanation }: EndReason, isEmpty: boolean): A
 	}
 }
 
-/** Whether the end is one that cuts off the last tool call. */
+/** Whether this end cuts off the last tool call. */
 export function isCutOff(reason: string | null): boolean {
 	const meaning = reason === null ? null : meaningOf(reason);
 	return meaning === "truncated" || meaning === "window";

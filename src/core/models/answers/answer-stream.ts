@@ -1,5 +1,5 @@
-// Streams one answer of a provider: sends the request, reads the events, and says how the answer ended. The same for all
-// protocols; each has its own request and reader. One request; the agent retries.
+// Streams one provider answer: sends the request, reads the events, and reports how the answer ended. Shared by all protocols,
+// each with its own request and reader. Makes one request; the agent retries.
 import type { TokenUsage } from "../../../api/values/content.ts";
 import type { ErrorReader } from "../http/error-answer.ts";
 import type { ServerEvent } from "../http/event-reader.ts";
@@ -21,29 +21,29 @@ export interface ProviderRequest {
 	readonly body: unknown;
 }
 
-/** How one request is made and its answer read. */
+/** How to make one request and read its answer. */
 export interface Exchange {
-	/** May throw RequestFailure; after an abort anything. */
+	/** May throw RequestFailure; after an abort, anything. */
 	toRequest(signal: AbortSignal): ProviderRequest | Promise<ProviderRequest>;
 	readonly errors: ErrorReader;
 	readonly reader: AnswerReader;
-	/** The data of an event that ends the stream, if there is one. */
+	/** The event data that ends the stream, if any. */
 	readonly endMark?: string;
 }
 
 export interface AnswerReader {
-	/** Reads the decoded data of one event. Throws RequestFailure. */
+	/** Reads one decoded event. Throws RequestFailure. */
 	read(value: unknown): void;
 	readonly order: PartOrder;
 	readonly answer: Answer;
-	/** The answer is complete: adds what was held until now. */
+	/** The answer is complete: emits everything held back. */
 	end?(): void;
 }
 
 export interface Answer {
-	/** `complete`: all was said, and only the usage may follow; `over`: nothing follows. */
+	/** `complete`: only the usage may follow; `over`: nothing follows. */
 	readonly state: "open" | "complete" | "over";
-	/** Null until the provider has said why the answer ended, and where it does not. */
+	/** Null until the provider has given a stop reason. */
 	readonly end: EndReason | null;
 	readonly usage: TokenUsage | null;
 	readonly messageId: string | null;
@@ -55,7 +55,7 @@ export function createAnswer(): AnswerDraft {
 	return { state: "open", end: null, usage: null, messageId: null };
 }
 
-/** The chunks of one answer, by the contract of `Model.stream`. */
+/** The chunks of one answer; see `Model.stream`. */
 export function streamAnswer(
 	settings: StreamSettings,
 	exchange: () => Exchange,
@@ -64,23 +64,22 @@ export function streamAnswer(
 	return new AnswerStream(settings, exchange, signal);
 }
 
-/** Milliseconds, after the end of the answer, for the usage and the end of the stream. */
+/** Milliseconds to wait after the answer for the usage and the end of the stream. */
 const tailTimeout = 5000;
 
 const over = { done: true, value: undefined } as const;
 const cutOff = "The provider's stream ended before the answer was complete.";
 
-/** Written out instead of as a generator, which takes several promises more for every chunk. */
+/** Not a generator, which would take several more promises per chunk. */
 class AnswerStream implements AsyncIterableIterator<ModelChunk, void> {
 	readonly #settings: StreamSettings;
 	readonly #create: () => Exchange;
 	readonly #signal: AbortSignal;
-	/** Null before the request. */
 	#exchange: Exchange | null = null;
 	#events: ServerEvents | null = null;
-	/** When the tail of the answer has taken too long; null before its end. */
+	/** Deadline for the tail of the answer; null before it. */
 	#tailEnd: number | null = null;
-	/** What follows the end of the answer; null before it. */
+	/** The final chunks; null before the answer has ended. */
 	#last: ModelChunk[] | null = null;
 
 	constructor(settings: StreamSettings, create: () => Exchange, signal: AbortSignal) {
@@ -98,7 +97,7 @@ class AnswerStream implements AsyncIterableIterator<ModelChunk, void> {
 			if (this.#exchange === null && !this.#signal.aborted) await this.#send();
 			while (this.#last === null && this.#events !== null && this.#exchange !== null) {
 				const { done, value } = await this.#events.next();
-				// Asked once for each chunk: it takes longer than reading it.
+				// Checked once per chunk, because the check is slower than the read.
 				if (this.#signal.aborted) break;
 				const outcome = done === true ? closed : readBatch(value, this.#exchange);
 				const parts = this.#exchange.reader.order.take();
@@ -106,7 +105,7 @@ class AnswerStream implements AsyncIterableIterator<ModelChunk, void> {
 				if (parts.length > 0) return { done: false, value: { type: "parts", parts } };
 			}
 		} catch (thrown) {
-			// A complete answer is one, however the connection ends.
+			// A complete answer counts even if the connection then breaks.
 			const isComplete = this.#exchange?.reader.answer.state === "complete" && thrown instanceof RequestFailure;
 			await this.#end(isComplete ? closed : { kind: "failed", failure: toModelFailure(thrown) });
 		}
@@ -126,7 +125,7 @@ class AnswerStream implements AsyncIterableIterator<ModelChunk, void> {
 		this.#exchange = exchange;
 		const { clock, network, timeouts } = this.#settings;
 		const { url, headers, body } = await exchange.toRequest(this.#signal);
-		// Left or aborted meanwhile.
+		// Closed or aborted meanwhile.
 		if (this.#last !== null || this.#signal.aborted) return;
 		this.#events = streamServerEvents(
 			{
@@ -141,7 +140,7 @@ class AnswerStream implements AsyncIterableIterator<ModelChunk, void> {
 		);
 	}
 
-	/** The rest of the tail's time, however often something arrives in it. */
+	/** The remaining tail time, regardless of events in it. */
 	#tailTime(): number {
 		const { clock, timeouts } = this.#settings;
 		this.#tailEnd ??= clock.monotonic() + Math.min(timeouts.idle, tailTimeout);
@@ -149,7 +148,7 @@ class AnswerStream implements AsyncIterableIterator<ModelChunk, void> {
 	}
 
 	async #end(outcome: Ended): Promise<void> {
-		// A reader that has left while it waited gets nothing more.
+		// A reader that left while waiting gets nothing more.
 		this.#last ??= this.#lastChunks(outcome);
 		await this.#events?.return();
 	}
@@ -179,12 +178,12 @@ class AnswerStream implements AsyncIterableIterator<ModelChunk, void> {
 	}
 }
 
-/** How an answer ended: by its own mark, by the end of its stream, or by a failure. */
+/** How an answer ended: by its end mark, the end of its stream, or a failure. */
 type Ended = { readonly kind: "ended" | "closed" } | { readonly kind: "failed"; readonly failure: ModelFailure };
 type Outcome = { readonly kind: "open" } | Ended;
 const closed = { kind: "closed" } as const;
 
-/** Reads events until one ends the stream, so that what came before an error is still emitted. */
+/** Reads events up to the end of the stream; parts before an error are still emitted. */
 function readBatch(batch: readonly ServerEvent[], { reader, errors, endMark }: Exchange): Outcome {
 	for (const event of batch) {
 		if (endMark !== undefined && event.data.trim() === endMark) return { kind: "ended" };

@@ -1,4 +1,4 @@
-// Parses the JSON of stream events for all providers: it may be truncated, have another shape, or be an error.
+// Parses the JSON of stream events for all providers, including truncated events, other shapes and errors.
 import { isNestedWithin, isRecord } from "../../../base/json.ts";
 import type { ErrorReader } from "../http/error-answer.ts";
 import type { ServerEvent } from "../http/event-reader.ts";
@@ -6,10 +6,10 @@ import { RequestFailure, requestFailure } from "../http/request-failure.ts";
 
 export type Fields = Record<string, unknown>;
 
-/** Maximal nesting of an event: arguments of calls are part of some, and writing and checking them is recursive. */
+/** Maximum event nesting; call arguments are part of some events, and writing and checking them is recursive. */
 const depthLimit = 200;
 
-/** The value of an event; undefined for one to skip. Throws RequestFailure for an error, in any of its forms. */
+/** The value of an event; undefined to skip it. Throws RequestFailure for any form of error. */
 export function readEventJson({ event, data, cut }: ServerEvent, errors: Pick<ErrorReader, "event">): unknown {
 	let parsed: unknown;
 	try {
@@ -24,14 +24,14 @@ export function readEventJson({ event, data, cut }: ServerEvent, errors: Pick<Er
 	if (data.length > 2 * depthLimit && !isNestedWithin(parsed, depthLimit)) {
 		throw requestFailure("provider", `The provider sent an event that nests more than ${depthLimit} levels deep.`);
 	}
-	// On its stream routes Google wraps errors in a list of one.
+	// On its stream routes Google wraps errors in a one-element list.
 	const value: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
 	const error = findError(event, value);
 	if (error !== null) throw new RequestFailure(errors.event(error));
 	return value;
 }
 
-/** The error object of an event; null for any other event. */
+/** The error object of an event; null for other events. */
 function findError(event: string | null, value: unknown): unknown {
 	if (!isRecord(value)) return event === "error" ? value : null;
 	const { error, type, object } = value;
@@ -42,13 +42,13 @@ function findError(event: string | null, value: unknown): unknown {
 	return isBareError(value) ? value : null;
 }
 
-/** An error without a frame, such as `{"code":20015,"message":"…","data":null}`. */
+/** An error without a wrapper, such as `{"code":20015,"message":"…","data":null}`. */
 function isBareError({ code, message, type, choices, candidates }: Fields): boolean {
 	if (toText(message) === null || toText(type) !== null || Array.isArray(choices ?? candidates)) return false;
 	return typeof code === "number" ? code !== 0 && code !== 200 : toText(code) !== null;
 }
 
-/** Null for everything else, and for an empty text. */
+/** Null for other types and for an empty text. */
 export function toText(value: unknown): string | null {
 	return typeof value === "string" && value !== "" ? value : null;
 }
@@ -57,7 +57,7 @@ export function toFields(value: unknown): Fields {
 	return isRecord(value) ? value : {};
 }
 
-/** The records of a list; none for what is no list. */
+/** The records of a list; empty if it is not a list. */
 export function toRecords(value: unknown): Fields[] {
 	return Array.isArray(value) ? value.filter(isRecord) : [];
 }

@@ -1,21 +1,21 @@
-// Stores what a provider requires back with its parts (signatures, encrypted reasoning), in the `encrypted` of
-// reasoning parts and the `extras` of calls. Each value names its origin, so that no other provider is sent it.
+// Stores data that a provider requires back with its parts (signatures, encrypted reasoning) in the `encrypted` field of
+// reasoning parts and the `extras` of calls. Each value names its origin, so that it is never sent to another provider.
 import type { ContentPart, ToolCall } from "../../../api/values/content.ts";
 import { isRecord } from "../../../base/json.ts";
 
 export interface ProviderMemory {
-	/** The provider, and the model where only that model accepts its own parts. */
+	/** The provider, plus the model if only that model accepts its own parts. */
 	readonly origin: string;
-	/** The names of the members to send back, for each kind of part. */
+	/** The members to send back, by kind of part. */
 	readonly names: { readonly [Kind in RetainedKind]: readonly string[] };
 }
 
-/** What a seal belongs to: the reasoning or the text right before it, or the whole message. */
+/** The target of a seal: the reasoning or text right before it, or the whole message. */
 export type SealKind = "thought" | "text" | "message";
 export type RetainedKind = SealKind | "call";
 export type Retained = Readonly<Record<string, unknown>>;
 
-/** The members to store; empty when there are none. */
+/** The members to store; empty if none. */
 export function pickRetained({ names }: ProviderMemory, kind: RetainedKind, value: unknown): Retained {
 	if (!isRecord(value)) return {};
 	const present = (member: unknown) => member !== undefined && member !== null;
@@ -26,7 +26,7 @@ export function isNothing(retained: Retained): boolean {
 	return Object.keys(retained).length === 0;
 }
 
-/** A part that stores the members of the reasoning or the text right before it, or of its message. */
+/** A part that stores the members of the preceding reasoning or text, or of its message. */
 export function toSeal(
 	{ origin }: ProviderMemory,
 	kind: SealKind,
@@ -42,7 +42,7 @@ export interface Seal {
 
 const sealKinds: readonly SealKind[] = ["thought", "text", "message"];
 
-/** The content of a reasoning part; null when it is from another origin. */
+/** The content of a reasoning part; null if it has another origin. */
 export function readSeal(memory: ProviderMemory, encrypted: string | null): Seal | null {
 	if (encrypted === null) return null;
 	let value: unknown;
@@ -53,16 +53,16 @@ export function readSeal(memory: ProviderMemory, encrypted: string | null): Seal
 	}
 	if (!isRecord(value) || value["from"] !== memory.origin) return null;
 	const kind = sealKinds.find((each) => each === value["of"]);
-	// Other programs write session files too: only names that this version would have stored count.
+	// Other programs also write session files; only members that this version would store count.
 	return kind === undefined ? null : { kind, retained: pickRetained(memory, kind, value["kept"]) };
 }
 
-/** The members of a call as the call's extras; null when there are none. */
+/** The stored members of a call as extras; null if none. */
 export function toExtras({ origin }: ProviderMemory, retained: Retained): ToolCall["extras"] {
 	return isNothing(retained) ? null : { from: origin, kept: retained };
 }
 
-/** The stored members in a call's extras, for this origin. */
+/** The stored members from a call's extras, for this origin. */
 export function readExtras(memory: ProviderMemory, extras: ToolCall["extras"]): Retained {
 	return extras?.["from"] === memory.origin ? pickRetained(memory, "call", extras["kept"]) : {};
 }

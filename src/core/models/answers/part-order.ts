@@ -1,5 +1,5 @@
-// Orders streamed pieces as a model's parts require: pieces of one tool call are consecutive, whatever order the server
-// sent them in. Early pieces wait until the call before is complete.
+// Orders streamed pieces as required for a model's parts: the pieces of a tool call are consecutive. Early pieces wait until the
+// previous call is complete.
 import type { ContentPart, ToolCall } from "../../../api/values/content.ts";
 import type { Identifiers } from "../../../base/ids.ts";
 import { isRecord } from "../../../base/json.ts";
@@ -11,7 +11,7 @@ export interface CallPiece {
 	readonly id: string | null;
 	readonly name: string | null;
 	readonly argumentsPiece: string | null;
-	/** Stored with the call; ignored once the call was emitted. */
+	/** Stored with the call; ignored after the call was emitted. */
 	readonly extras?: ToolCall["extras"];
 }
 
@@ -24,7 +24,7 @@ export interface CallDraft {
 	state: "waiting" | "open" | "announced" | "closed";
 	/** Whether the server has ended the call. */
 	isEnded: boolean;
-	/** Characters of the arguments that were emitted. */
+	/** Number of emitted argument characters. */
 	emitted: number;
 }
 
@@ -60,7 +60,7 @@ export class PartOrder {
 		return call;
 	}
 
-	/** Throws RequestFailure when the call has ended. */
+	/** Throws RequestFailure if the call has ended. */
 	extendCall(call: CallDraft, { id, name, argumentsPiece, extras = null }: CallPiece): void {
 		if (call.state === "closed") {
 			if ((argumentsPiece ?? "").trim() === "") return;
@@ -91,24 +91,23 @@ export class PartOrder {
 	}
 
 	/**
-	 * Releases all waiting parts: the answer is complete, or was cut off at its maximum length. Throws RequestFailure
-	 * for a call without a name.
+	 * Releases all waiting parts at the end of the answer, complete or truncated. Throws RequestFailure for a call without a name.
 	 */
 	end(isCutOff: boolean): void {
 		const last = this.#last;
-		// A call cut off before its arguments must not run without them: an unparsable text prevents that.
+		// A call cut off before its arguments must not run without them, so make them unparsable.
 		if (isCutOff && last !== null && this.#isLast(last) && last.emitted === 0 && !hasArguments(last)) {
 			last.arguments = "{";
 		}
 		this.#release(true);
 	}
 
-	/** Whether there has been nothing but reasoning. */
+	/** Whether there is only reasoning so far. */
 	isEmpty(): boolean {
 		return this.#isEmpty;
 	}
 
-	/** Emits the new pieces of the open call. `{}` waits for the end: some servers send it before the real arguments. */
+	/** Emits new pieces of the open call. `{}` waits for the end, because some servers send it before the real arguments. */
 	#emit(call: CallDraft): void {
 		const isOver = call.isEnded || call.state === "closed";
 		const given = call.arguments ?? "";
@@ -121,7 +120,7 @@ export class PartOrder {
 			call.state = "announced";
 			this.#ready.push({
 				type: "function",
-				// Not stored in the draft: an id there is one that the server gave.
+				// Not stored in the draft, where an id is always the server's.
 				id: call.id ?? `call_${this.#identifiers.hex(24)}`,
 				function: { name: call.name, arguments: call.arguments },
 				extras: call.extras,
@@ -166,12 +165,12 @@ function hasArguments(call: CallDraft): boolean {
 	return isComplete(call) && !isPlaceholder(call);
 }
 
-/** Whether the arguments are an empty object that others may follow. */
+/** Whether the arguments are an empty object that may be a placeholder. */
 export function isPlaceholder(call: CallDraft): boolean {
 	return call.emitted === 0 && call.arguments?.trim() === "{}";
 }
 
-/** Whether the call has a name and a whole object as its arguments. */
+/** Whether the call has a name and a complete JSON object as arguments. */
 export function isComplete(call: CallDraft): boolean {
 	const text = call.arguments?.trimEnd() ?? "";
 	if (call.name === null || !text.endsWith("}")) return false;

@@ -1,4 +1,4 @@
-// Converts the conversation to the messages of the Messages API, and marks what it caches.
+// Converts the conversation to Messages API messages and marks the cached prefix.
 import {
 	type ContentPart,
 	isBlankText,
@@ -21,21 +21,21 @@ export interface Message {
 
 export interface MessageRules {
 	readonly memory: ProviderMemory;
-	/** Whether reasoning is sent back; `signed`: only with its signature. */
+	/** Which reasoning is sent back; `signed`: only reasoning with a signature. */
 	readonly reasoning: "all" | "signed" | "none";
 }
 
-/** The API searches about 20 blocks before a mark for cached content: longer requests get a second mark. */
+/** The API searches about 20 blocks before a mark for cached content, so longer requests get a second mark. */
 const blocksBetweenMarks = 15;
 
 const cacheControl = { cache_control: { type: "ephemeral" } };
 
-/** The block with a mark to which its request is cached. */
+/** The block with a cache mark. */
 export function cached(block: Fields): Fields {
 	return { ...block, ...cacheControl };
 }
 
-/** All messages; those of one role in a row are one. A later system message is a marked text of the user. */
+/** All messages; consecutive messages of one role are merged. A later system message becomes a marked user text. */
 export function toMessages(history: readonly HistoryEntry[], rules: MessageRules): Message[] {
 	const messages: Message[] = [];
 	const ids = createCallIds((id) => id.replace(/[^a-zA-Z0-9_-]/g, "_"));
@@ -48,7 +48,7 @@ export function toMessages(history: readonly HistoryEntry[], rules: MessageRules
 	}
 	const last = messages.at(-1);
 	const text = last?.role === "assistant" ? last.content.at(-1) : undefined;
-	// The API refuses an answer to be continued that ends so.
+	// The API refuses to continue an answer with trailing blank space.
 	if (typeof text?.["text"] === "string") text["text"] = text["text"].trimEnd();
 	return messages;
 }
@@ -80,7 +80,7 @@ function toBlock(part: ContentPart): Fields[] {
 	return [part.type === "text" ? { type: "text", text: part.text } : toImage(part)];
 }
 
-/** The API takes no other media, and is sent none. */
+/** The API accepts no other media. */
 function toImage(part: MediaPart): Fields {
 	const { url } = readMedia(part);
 	const data = readDataUri(url);
@@ -98,7 +98,7 @@ function toAnswerBlock(part: ContentPart, { memory, reasoning }: MessageRules): 
 	return [{ type: "thinking", thinking: part.think, ...(signature === undefined ? {} : { signature }) }];
 }
 
-/** Marks the last message, and, if that is far away, the last message of the previous request. */
+/** Marks the last message, and the last message of the previous request if that is far away. */
 export function withCacheMarks(messages: readonly Message[]): Message[] {
 	const isUser = ({ role }: Message) => role === "user";
 	const last = messages.findLastIndex(isUser);

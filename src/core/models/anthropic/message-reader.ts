@@ -1,4 +1,4 @@
-// Reads the events of a message stream. New events, blocks, deltas and keys are ignored, as the API asks of its clients.
+// Reads message stream events. Ignores unknown events, blocks, deltas and keys, as the API requires of clients.
 import { randomIdentifiers } from "../../../base/ids.ts";
 import { isRecord } from "../../../base/json.ts";
 import { type AnswerReader, createAnswer } from "../answers/answer-stream.ts";
@@ -43,7 +43,7 @@ export class MessageReader implements AnswerReader {
 	readonly #blocks = new Map<unknown, Block>();
 	readonly #counts = new Map<string, number>();
 
-	/** `keepsUnsigned`: reasoning without a signature is sent back, too. */
+	/** `keepsUnsigned`: reasoning without a signature is also sent back. */
 	constructor(memory: ProviderMemory, keepsUnsigned: boolean) {
 		this.#memory = memory;
 		this.#keepsUnsigned = keepsUnsigned;
@@ -92,7 +92,7 @@ export class MessageReader implements AnswerReader {
 				break;
 			case "tool_use": {
 				const name = toText(fields["name"]);
-				// Servers like this API may send no id.
+				// Compatible servers may omit the id.
 				const id = toText(fields["id"]) ?? `toolu_${randomIdentifiers.hex(24)}`;
 				const call = this.order.beginCall({ id, name, argumentsPiece: null });
 				this.#blocks.set(index, { type: "tool_use", call, input: toFields(fields["input"]) });

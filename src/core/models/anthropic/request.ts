@@ -1,4 +1,4 @@
-// Builds the request of a message.
+// Builds a message request.
 import type { ProviderRequest } from "../answers/answer-stream.ts";
 import type { Fields } from "../answers/event-json.ts";
 import type { ProviderMemory } from "../answers/memory.ts";
@@ -32,16 +32,16 @@ export type MessageSettings = HeaderSettings &
 		| "network"
 	>;
 
-/** Maximal tokens of an answer, which the API requires. */
+/** Default maximum tokens of an answer; the API requires one. */
 const standardMaxTokens = 50_000;
 
-/** Reasoning is sent back only to the model that signed it. */
+/** Reasoning is only sent back to the model that signed it. */
 export function memoryOf({ model }: Pick<MessageSettings, "model">): ProviderMemory {
 	const names = { thought: ["signature", "redactedData"], text: [], message: [], call: [] };
 	return { origin: `anthropic:${model}`, names };
 }
 
-/** Whether the server is that of Anthropic, which refuses reasoning without a signature. */
+/** Whether the server is Anthropic's, which refuses unsigned reasoning. */
 export function isAnthropic({ baseUrl }: Pick<MessageSettings, "baseUrl">): boolean {
 	return URL.canParse(baseUrl) && /(?:^|\.)anthropic\.com$/.test(new URL(baseUrl).hostname);
 }
@@ -55,7 +55,7 @@ export function toRequest(request: ModelRequest, settings: MessageSettings): Pro
 		headers: toRequestHeaders(settings, {
 			"anthropic-version": "2023-06-01",
 			...(settings.apiKey === "" ? {} : { "x-api-key": settings.apiKey }),
-			// Lets a model with a budget think between calls, as the adaptive ones do.
+			// Lets a model with a budget think between calls, like adaptive models.
 			...(thinking?.type === "enabled" ? { "anthropic-beta": "interleaved-thinking-2025-05-14" } : {}),
 		}),
 		body,
@@ -98,7 +98,7 @@ function maxTokens(request: ModelRequest, settings: MessageSettings): number {
 	return Math.min(cap, mostTokens(model) ?? cap);
 }
 
-/** A thinking model takes neither value, a Claude one of the two. */
+/** Thinking models accept neither value; other Claude models accept one of the two. */
 function toSampling(request: ModelRequest, settings: MessageSettings, isThinking: boolean): Fields {
 	const { temperature, topP } = samplingOf(request, settings);
 	if (isThinking || refusesSampling(settings.model)) return {};
@@ -126,13 +126,13 @@ function toThinking(request: ModelRequest, settings: MessageSettings, most: numb
 		return { thinking: { type: "adaptive", ...display }, output_config: { effort: "high" } };
 	}
 	const wanted = request.sampling?.thinkingBudget ?? most;
-	// What leaves nothing for the answer is refused by the API.
+	// The API refuses a budget that leaves nothing for the answer.
 	const budget = wanted < most ? wanted : thinkingBudget(most);
 	if (budget === null || continuesWithoutReasoning(request.messages, memoryOf(settings))) return {};
 	return { thinking: { type: "enabled", budget_tokens: budget } };
 }
 
-/** Below a root with or without the version of the API. */
+/** The base URL may end with the API version or not. */
 export function toMessagesUrl(baseUrl: string): URL {
 	const url = toBaseUrl(baseUrl);
 	const root = url.pathname.replace(/\/+$/, "");

@@ -1,28 +1,28 @@
-// What Claude models accept, by the version in their names: thinking, sampling, the length of an answer.
+// What Claude models accept, by version in their name: thinking, sampling, answer length.
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
 import { type ProviderMemory, readSeal } from "../answers/memory.ts";
 
-/** Thinking budgets in tokens. Few sizes, because another budget invalidates the API's cache of the messages. */
+/** Thinking budgets in tokens. Few sizes, because another budget invalidates the API's message cache. */
 const budgets = [32_000, 16_000, 8000, 4000, 2000, 1024];
 
-/** The smallest budget that the API accepts. */
+/** The API's minimum budget. */
 export const smallestBudget = 1024;
 
 export interface ThinkingStyle {
-	/** Adaptive models decide how much they think; the others get a budget. */
+	/** Adaptive models decide how much they think; others get a budget. */
 	readonly kind: "adaptive" | "budget";
-	/** Whether the model sends no reasoning unless a summary is requested. */
+	/** Whether the model only sends reasoning if a summary is requested. */
 	readonly isSilent: boolean;
 }
 
-/** 4.06 for Claude 4.6. A Claude without a version is new; a model of another vendor has none. */
+/** 4.06 for Claude 4.6. A Claude without a version counts as new; other vendors' models have none. */
 function versionOf(model: string): number | null {
 	if (!/claude/i.test(model)) return null;
 	const found = /claude-(?:[a-z]+-)?(\d{1,2})(?:[.-](\d{1,2}))?(?!\d)/i.exec(model);
 	return found === null ? Number.POSITIVE_INFINITY : Number(found[1]) + Number(found[2] ?? 0) / 100;
 }
 
-/** A model of another vendor has budgets only. */
+/** Other vendors' models only support budgets. */
 export function thinkingStyle(model: string): ThinkingStyle {
 	const version = versionOf(model) ?? 0;
 	return { kind: version >= 4.06 ? "adaptive" : "budget", isSilent: version >= 4.07 };
@@ -33,7 +33,7 @@ export function refusesSampling(model: string): boolean {
 	return (versionOf(model) ?? 0) >= 4.07;
 }
 
-/** Maximal tokens of an answer; null where they are not known. */
+/** Maximum tokens of an answer; null if unknown. */
 export function mostTokens(model: string): number | null {
 	if (/claude-3-haiku/i.test(model)) return 4096;
 	const version = versionOf(model);
@@ -42,20 +42,20 @@ export function mostTokens(model: string): number | null {
 	return version < 4.05 && /opus/i.test(model) ? 32_000 : 64_000;
 }
 
-/** What comes closest to no thinking; absent for models that always think. */
+/** The setting closest to no thinking; absent for models that always think. */
 export function leastThinking(model: string): { readonly type: "disabled" | "between_tools" } | null {
 	if (/claude-sonnet-5[.-]5/i.test(model)) return { type: "between_tools" };
 	return /claude-(?:opus-5[.-]5|fable-5)/i.test(model) ? null : { type: "disabled" };
 }
 
-/** The largest budget that leaves tokens for an answer within `maxTokens`; null when none does. */
+/** The largest budget that leaves tokens for the answer within `maxTokens`; null if none. */
 export function thinkingBudget(maxTokens: number): number | null {
 	return budgets.find((budget) => budget <= maxTokens * 0.8) ?? null;
 }
 
 /**
- * Whether the last message continues a turn that began without reasoning that can be sent back: with a budget, such a
- * turn is refused. It began so under another model, or while thinking was off.
+ * Whether the last message continues a turn that began without sendable reasoning (under another model, or with thinking off).
+ * The API refuses such a turn with a thinking budget.
  */
 export function continuesWithoutReasoning(messages: readonly HistoryEntry[], memory: ProviderMemory): boolean {
 	let first: HistoryEntry | null = null;

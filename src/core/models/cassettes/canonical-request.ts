@@ -1,24 +1,24 @@
-// The form in which requests are compared and stored: without secrets, and without what differs from run to run.
+// The form in which requests are compared and stored: without secrets and run-specific values.
 import { createHash } from "node:crypto";
 import { isRecord, isTextNestedWithin, type Json } from "../../../base/json.ts";
 import { isSecretName, redactSecrets } from "../../../base/redaction.ts";
 
 export interface CanonicalRequest {
-	/** Below the version of the API, such as `chat/completions`, with its query. */
+	/** Relative to the API version, such as `chat/completions`, with the query. */
 	readonly path: string;
 	/** Null for a request without a body. */
 	readonly body: Json;
 }
 
-/** Texts that differ from run to run or from machine to machine, such as a directory, and what stands for them. */
+/** Run- or machine-specific texts, such as a directory, and their placeholders. */
 export type Replacements = readonly (readonly [text: string, name: string])[];
 
-/** Levels that a body may nest. */
+/** Maximum body nesting. */
 const mostLevels = 1000;
 const shortestSecret = 8;
 const redacted = "[redacted]";
 
-/** Null when the body is not JSON. */
+/** Null if the body is not JSON. */
 export function toCanonicalRequest(
 	url: URL,
 	body: string,
@@ -32,7 +32,7 @@ export function toCanonicalRequest(
 	return { request: { path: toPath(url), body: canonicalBody(value, (text) => redact(replace(text))) }, redact };
 }
 
-/** Equal for requests that are the same. */
+/** Equal for equal requests. */
 export function keyOf(request: CanonicalRequest): string {
 	return createHash("sha256")
 		.update(JSON.stringify(sorted(request)))
@@ -49,7 +49,7 @@ function sorted(value: unknown): unknown {
 	);
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined if not JSON. */
 function parseBody(body: string): unknown {
 	if (body === "") return null;
 	if (!isTextNestedWithin(body, mostLevels)) return undefined;
@@ -67,7 +67,7 @@ function toPath({ pathname, searchParams }: URL): string {
 	return query.size === 0 ? path : `${path}?${query}`;
 }
 
-/** Whom the request is for, and what its cache is named: they are new in every session. */
+/** User and cache names, which differ in every session. */
 const volatileMembers: ReadonlySet<string> = new Set([
 	"metadata",
 	"prompt_cache_key",
@@ -86,7 +86,7 @@ function canonical(value: unknown, convert: (text: string) => string): Json {
 	if (Array.isArray(value)) return value.map((each) => canonical(each, convert));
 	if (!isRecord(value)) return typeof value === "number" || typeof value === "boolean" ? value : null;
 	const members = Object.entries(value).flatMap(([name, member]): [string, Json][] => {
-		// Where a prompt is cached is no part of it.
+		// Cache marks are not part of the prompt.
 		if (name === "cache_control") return [];
 		const isSecret = typeof member === "string" && isSecretName(name);
 		return [[name, isSecret ? redacted : canonical(member, convert)]];
@@ -111,7 +111,7 @@ function createReplacement(replacements: Replacements): (text: string) => string
 			.replace(times, "<time>");
 }
 
-/** Removes the keys that came with the request, and what looks like one. */
+/** Removes the request's keys and everything that looks like one. */
 function createRedaction(url: URL, headers: Headers): (text: string) => string {
 	const given = ["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie"].map(
 		(name) => headers.get(name)?.replace(/^\w+ +/, "") ?? "",

@@ -1,16 +1,16 @@
-// A cassette: recorded exchanges with model providers, one line of JSON each, to be committed with the tests that use it.
+// A cassette: recorded provider exchanges, one JSON line each, to be committed with the tests that use it.
 import * as v from "valibot";
 import { isRecord, type Json, toJsonLine } from "../../../base/json.ts";
 import { beginning } from "../../../base/text/well-formed.ts";
 import type { CanonicalRequest } from "./canonical-request.ts";
 
 const formatVersion = 1;
-/** Bytes of a cassette file. */
+/** Maximum file size in bytes. */
 export const cassetteLimit = 256 * 1024 * 1024;
 
 const isJson = (value: unknown): value is Json => value !== undefined;
 
-/** Milliseconds since the piece before, and its bytes: as text where they are UTF-8 by themselves. */
+/** Milliseconds since the previous piece, and its bytes, as text if they are valid UTF-8. */
 const chunkSchema = v.union([
 	v.object({ dt: v.number(), text: v.string() }),
 	v.object({ dt: v.number(), base64: v.string() }),
@@ -20,7 +20,7 @@ const responseSchema = v.object({
 	status: v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(599)),
 	headers: v.record(v.string(), v.string()),
 	chunks: v.array(chunkSchema),
-	/** How the body ended: by itself, by a lost connection, or because the client left. */
+	/** How the body ended: normally, by a lost connection, or because the client left. */
 	end: v.picklist(["complete", "cut", "left"]),
 });
 
@@ -35,22 +35,21 @@ export type Recording = v.InferOutput<typeof recordingSchema>;
 export type RecordedResponse = Recording["response"];
 export type RecordedChunk = RecordedResponse["chunks"][number];
 
-/** Where a cassette is kept. */
 export interface CassetteFile {
-	/** As it is shown to people. */
+	/** The name for display. */
 	readonly name: string;
-	/** Null when there is none. */
+	/** Null if missing. */
 	read(): Promise<Buffer | null>;
 	replace(text: string): Promise<void>;
 	append(text: string): Promise<void>;
 }
 
-/** A file that is no cassette. */
+/** Thrown for a file that is not a cassette. */
 export class CassetteError extends Error {
 	override readonly name = "CassetteError";
 }
 
-/** The recordings in their order. Throws CassetteError. */
+/** The recordings in order. Throws CassetteError. */
 export function parseCassette(bytes: Buffer, name: string): readonly Recording[] {
 	return bytes
 		.toString("utf8")
@@ -78,7 +77,7 @@ function parseLine(line: string, place: string): Recording {
 	);
 }
 
-/** The line of an exchange, with its end. */
+/** The line of an exchange, with its line break. */
 export function toCassetteLine(request: CanonicalRequest, response: RecordedResponse): string {
 	const recording: Recording = { v: formatVersion, provider: providerOf(request.path), request, response };
 	return `${toJsonLine(recording)}\n`;

@@ -1,13 +1,13 @@
-// Faults on demand: answers that a client must cope with, from a provider that has none to give at the moment.
+// Simulated provider faults, to test how clients handle them.
 import type { Fetch } from "../../../ports/network/network-settings.ts";
 import { refusal } from "./refusal.ts";
 
-/** Of one request, counted from 1, or null for all. */
+/** For one request, counted from 1, or null for all. */
 export type Fault = { readonly at: number | null } & (
 	| { readonly kind: "status"; readonly status: number; readonly retryAfter: number | null }
-	/** After so many bytes of the body the connection is lost, or nothing more comes. */
+	/** After this many body bytes the connection is lost, or stalls. */
 	| { readonly kind: "cut" | "stall"; readonly bytes: number }
-	/** Characters of several bytes come in two pieces. */
+	/** Splits multi-byte characters across two pieces. */
 	| { readonly kind: "split" }
 );
 
@@ -16,7 +16,7 @@ export const faultForms =
 
 const standardBytes = 100;
 
-/** Null for what is none. */
+/** Null if the text is not a fault. */
 export function parseFault(text: string): Fault | null {
 	const [, kind = "", number, request] =
 		/^(cut|stall|split|429|5\d\d)(?:=(\d{1,9}))?(?:@([1-9]\d{0,8}))?$/.exec(text) ?? [];
@@ -34,7 +34,7 @@ export function parseFault(text: string): Fault | null {
 	}
 }
 
-/** Answers with the first fault that is for the request, if there is one. */
+/** Answers with the first matching fault, if any. */
 export function withFaults(fetch: Fetch, faults: readonly Fault[]): Fetch {
 	if (faults.length === 0) return fetch;
 	let requests = 0;
@@ -78,10 +78,10 @@ function toTransform(
 			const part = bytes.subarray(0, left);
 			left -= part.length;
 			if (part.length > 0) controller.enqueue(part);
-			// What was sent before must arrive: an error drops what is queued.
+			// Deliver what was sent before: an error drops queued data.
 			if (left === 0) setImmediate(end, controller);
 		},
-		// Nothing says that a stalled answer is over; a short one is cut at its end.
+		// A stalled answer never ends; a short one is cut at its end.
 		flush(controller) {
 			end(controller);
 			return kind === "stall" ? new Promise<never>(() => {}) : undefined;
@@ -92,7 +92,7 @@ function toTransform(
 const continuationMask = 0b1100_0000;
 const continuation = 0b1000_0000;
 
-/** The bytes in pieces, of which each begins within a character or where the bytes do. */
+/** Splits the bytes so that each piece, except the first, begins within a character. */
 function* splitCharacters(bytes: Uint8Array): Generator<Uint8Array> {
 	let start = 0;
 	for (let index = 1; index < bytes.length; index += 1) {

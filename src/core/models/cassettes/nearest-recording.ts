@@ -1,17 +1,17 @@
-// Says of a request without a recording which recording is the nearest, and where the two differ first.
+// For a request without a recording, finds the nearest recording and their first difference.
 import { isRecord } from "../../../base/json.ts";
 import { beginning, toWellFormed } from "../../../base/text/well-formed.ts";
 import type { CanonicalRequest } from "./canonical-request.ts";
 import type { Recording } from "./cassette.ts";
 
-/** Values by their JSON pointers, in the order of the request. */
+/** Values by JSON pointer, in request order. */
 type Leaves = ReadonlyMap<string, unknown>;
 
-/** What is shown of a text before and after its first difference, in characters. */
+/** Characters shown before and after the first difference in a text. */
 const shownBefore = 30;
 const shownAfter = 80;
 
-/** `n` counts the requests from 1. */
+/** `n` is the request number, counted from 1. */
 export function describeMiss(
 	request: CanonicalRequest,
 	n: number,

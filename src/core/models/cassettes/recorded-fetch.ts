@@ -1,4 +1,4 @@
-// A `fetch` that records the exchanges with model providers on a cassette, or plays them from it.
+// A `fetch` that records provider exchanges on a cassette, or plays them back.
 import { type Clock, sleep } from "../../../base/clock.ts";
 import { errorText } from "../../../base/errors.ts";
 import type { Fetch } from "../../../ports/network/network-settings.ts";
@@ -17,8 +17,8 @@ import { describeMiss } from "./nearest-recording.ts";
 import { refusal } from "./refusal.ts";
 
 /**
- * `record` begins the cassette again with the first answer, `replay` asks no provider, `replay-or-record` asks for what is
- * missing and adds it, `passthrough` leaves the cassette alone.
+ * `record` overwrites the cassette from the first answer on, `replay` never asks the provider, `replay-or-record` asks for
+ * missing answers and adds them, `passthrough` does not use the cassette.
  */
 export const cassetteModes = ["record", "replay", "replay-or-record", "passthrough"] as const;
 export type CassetteMode = (typeof cassetteModes)[number];
@@ -26,17 +26,16 @@ export type CassetteMode = (typeof cassetteModes)[number];
 export interface CassetteSettings {
 	readonly file: CassetteFile;
 	readonly mode: CassetteMode;
-	/** What recorded times are multiplied with; 0 plays answers at once. */
+	/** Factor for recorded times; 0 plays answers at once. */
 	readonly timeScale: number;
 	readonly replacements: Replacements;
-	/** Asks the provider. */
 	readonly forward: Fetch;
 	readonly clock: Clock;
-	/** Called with what is wrong with the cassette, in sentences for people. */
+	/** Reports cassette problems, as sentences for display. */
 	report(text: string): void;
 }
 
-/** Milliseconds that a piece of an answer is held back, so that the last one comes when the answer has been recorded. */
+/** Milliseconds to hold back each piece, so that the answer is recorded before its last piece arrives. */
 const holding = 250;
 
 const keptHeaders = ["content-type", "retry-after", "retry-after-ms"];
@@ -51,7 +50,7 @@ class RecordedFetch {
 	readonly #settings: CassetteSettings;
 	#requests = 0;
 	#loading: Promise<readonly Recording[]> | null = null;
-	/** The recordings by their keys. The last of each is played again and again. */
+	/** Recordings by key. The last one of each repeats. */
 	readonly #queues = new Map<string, Recording[]>();
 	#writing: Promise<void> = Promise.resolve();
 	#isBegun = false;
@@ -141,7 +140,7 @@ class RecordedFetch {
 		return new Response(hasBody(status) ? body : null, { status, headers });
 	}
 
-	/** The same answer, which is saved before its end is passed on. */
+	/** The answer, saved before its end is passed on. */
 	#record(
 		response: Response,
 		save: (recorded: RecordedResponse) => Promise<void>,
@@ -158,7 +157,7 @@ class RecordedFetch {
 		);
 		const pieces: { readonly dt: number; readonly bytes: Uint8Array }[] = [];
 		const finish = (end: RecordedResponse["end"]) => {
-			// An error may quote a key, over the border of two pieces.
+			// An error may quote a key across two pieces.
 			const joined = status >= 400 ? [{ dt: 0, bytes: Buffer.concat(pieces.map(({ bytes }) => bytes)) }] : pieces;
 			return save({ status, headers, chunks: joined.map(({ dt, bytes }) => toChunk(dt, bytes, redact)), end });
 		};
@@ -205,7 +204,7 @@ class RecordedFetch {
 		return new Response(body, { status, statusText: response.statusText, headers: response.headers });
 	}
 
-	/** Never fails: the client gets its answer all the same. */
+	/** Never fails, so that the client gets its answer anyway. */
 	#save(line: string): Promise<void> {
 		const { file, mode, report } = this.#settings;
 		const write = async (): Promise<void> => {
@@ -225,7 +224,7 @@ function hasBody(status: number): boolean {
 	return status !== 204 && status !== 205 && status !== 304;
 }
 
-/** Null for a body that is no text. */
+/** Null for a non-text body. */
 function toText(body: RequestInit["body"] | null): string | null {
 	if (body === undefined || body === null) return "";
 	if (typeof body === "string") return body;

@@ -1,4 +1,4 @@
-// Errors in a form that clients of every provider can read.
+// Errors in a form that clients of all providers can read.
 
 const types = new Map([
 	[429, { type: "rate_limit_error", status: "RESOURCE_EXHAUSTED" }],

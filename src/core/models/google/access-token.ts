@@ -1,4 +1,4 @@
-// Tokens for Vertex AI from the machine's credentials. The library is given everything that it would otherwise look up.
+// Vertex AI tokens from the machine's credentials. The library receives everything that it would otherwise look up.
 import path from "node:path";
 import { orAbort, workIsOver } from "../../../base/abort.ts";
 import { errorText, systemErrorCode } from "../../../base/errors.ts";
@@ -12,9 +12,9 @@ const what = "No token for Vertex AI could be had:";
 const scope = "https://www.googleapis.com/auth/cloud-platform";
 
 export interface AccessTokens {
-	/** A token that has not expired. Throws RequestFailure when there is none; after an abort anything may be thrown. */
+	/** An unexpired token. Throws RequestFailure if there is none; after an abort, anything. */
 	get(signal: AbortSignal): Promise<string>;
-	/** The next token is a new one, from the credentials as they are then. */
+	/** Forces a new token from the current credentials. */
 	discard(): void;
 }
 
@@ -22,18 +22,18 @@ type Place = Pick<ContentSettings, "environment" | "home" | "readFile" | "networ
 
 interface Client {
 	readonly auth: { getAccessToken(): Promise<{ token?: string | null }> };
-	/** Ends the requests of the client. */
+	/** Ends the client's requests. */
 	signal: AbortSignal;
 }
 
-/** What all requests of the model wait for that need a token meanwhile. */
+/** A token request shared by all concurrent model requests. */
 interface Exchange {
 	readonly token: Promise<string>;
 	readonly controller: AbortController;
 	waiting: number;
 }
 
-/** Reads the credentials with the first request, and reuses their token until it expires. */
+/** Reads the credentials on the first request and reuses their token until it expires. */
 export function createAccessTokens(place: Place): AccessTokens {
 	let client: Client | null = null;
 	let exchange: Exchange | null = null;
@@ -61,7 +61,7 @@ export function createAccessTokens(place: Place): AccessTokens {
 	const begin = (): Exchange => {
 		const controller = new AbortController();
 		const token = exchangeWithin(controller);
-		// Those who wait for it may all have left.
+		// All waiters may have left.
 		token.catch(() => {});
 		return { token, controller, waiting: 0 };
 	};
@@ -105,11 +105,11 @@ async function createClient({ environment, home, readFile, network }: Place, sig
 	const fetch: typeof globalThis.fetch = (input, init) =>
 		// A redirect would take the credentials to another address.
 		network.fetch(input, { ...init, signal: client?.signal ?? signal, redirect: "manual" });
-	// The library creates further clients through this, for credentials that are derived from others.
+	// The library creates derived clients through this.
 	auth.fromJSON = (...given) => {
 		const made = read(...given);
 		made.transporter.defaults.fetchImplementation = fetch;
-		// The exchange of a foreign token would otherwise use an HTTP client of its own.
+		// The exchange of a foreign token would otherwise use a separate HTTP client.
 		const exchange: unknown = Reflect.get(made, "stsCredential");
 		if (isRecord(exchange)) exchange["transporter"] = made.transporter;
 		return made;
@@ -120,12 +120,12 @@ async function createClient({ environment, home, readFile, network }: Place, sig
 	return client;
 }
 
-/** A service that cannot be reached, or has a fault of its own, may answer the next attempt. */
+/** An unreachable or failing service may answer the next attempt. */
 function toTokenFailure(thrown: unknown): RequestFailure {
 	if (thrown instanceof RequestFailure) return thrown;
 	const causes = [...withCauses(thrown)];
 	const unsent = causes.find((error) => error.cause instanceof NetworkError || isSystemError(error.cause));
-	// Only errors of its requests have this; those of files, which the library reads too, do not.
+	// Only errors of its requests have this; file errors of the library do not.
 	if (unsent !== undefined && causes.some((error) => "config" in error)) {
 		const { kind, message } = toNetworkFailure(unsent);
 		return requestFailure(networkFailureKinds[kind], `${what} ${message}`);

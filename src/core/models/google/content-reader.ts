@@ -1,5 +1,4 @@
-// Reads the events of a Gemini stream. There is no end mark: the event with the reason why the answer ended, or why there
-// is none, is the last.
+// Reads Gemini stream events. There is no end mark: the event with the stop or block reason is the last.
 import { type Identifiers, randomIdentifiers } from "../../../base/ids.ts";
 import { isRecord } from "../../../base/json.ts";
 import { type AnswerReader, createAnswer } from "../answers/answer-stream.ts";
@@ -28,7 +27,7 @@ export const errorReader = createErrorReader({
 	]),
 });
 
-/** Prefix of ids for calls without an id of the provider's: they are not sent back. */
+/** Prefix of locally created call ids, which are not sent back. */
 export const localIdPrefix = "local_";
 
 export function createContentReader(
@@ -37,7 +36,7 @@ export function createContentReader(
 ): AnswerReader {
 	const order = new PartOrder(identifiers);
 	const answer = createAnswer();
-	/** Totals of the answer so far; some events omit counts of earlier ones. */
+	/** Totals of the answer so far; some events omit earlier counts. */
 	let counts: Record<string, number> = {};
 
 	const readPart = (part: Fields) => {

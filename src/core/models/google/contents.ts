@@ -1,4 +1,4 @@
-// Streams one answer of Gemini: the adapter of the provider types `google_genai`, `gemini` and `vertexai`.
+// Streams one Gemini answer: the adapter for provider types `google_genai`, `gemini` and `vertexai`.
 import { streamAnswer } from "../answers/answer-stream.ts";
 import { withSecondAttempt } from "../chunk-streams.ts";
 import type { Model } from "../model.ts";
@@ -11,7 +11,7 @@ export function createGeminiStream(settings: ContentSettings): Model["stream"] {
 	return createStream(settings, () => geminiEndpoint(settings), true);
 }
 
-/** The same for Vertex AI; the tokens are by default those of the machine's credentials. */
+/** The adapter for Vertex AI; by default with tokens from the machine's credentials. */
 export function createVertexStream(
 	settings: ContentSettings,
 	tokens: AccessTokens = createAccessTokens(settings),

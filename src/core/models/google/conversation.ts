@@ -1,4 +1,4 @@
-// Converts the conversation to the contents of Gemini.
+// Converts the conversation to Gemini contents.
 import {
 	type ContentPart,
 	isBlankText,
@@ -22,16 +22,16 @@ export interface Content {
 
 export interface ContentRules {
 	readonly memory: ProviderMemory;
-	/** Whether the API supports ids of calls. */
+	/** Whether the API supports call ids. */
 	readonly hasIds: boolean;
-	/** Whether the model wants signatures of calls, and takes media inside of results. */
+	/** Whether the model requires call signatures and accepts media within results. */
 	readonly isThirdGeneration: boolean;
 }
 
-/** The documented stand-in for the signature of a call from another model. */
+/** The documented placeholder for the signature of a call from another model. */
 const absentSignature = "skip_thought_signature_validator";
 
-/** All contents. Consecutive results are one; a later system message is a marked text of the user. */
+/** All contents. Consecutive results are merged; a later system message becomes a marked user text. */
 export function toContents(history: readonly HistoryEntry[], rules: ContentRules): Content[] {
 	const contents: Content[] = [];
 	const ids = createCallIds((id) => id);
@@ -73,7 +73,7 @@ function toParts(
 	}
 }
 
-/** Texts and reasoning; a signature goes back on the part that it came with. */
+/** Texts and reasoning; each signature goes back on its original part. */
 function toAnswer(content: readonly ContentPart[], { memory }: ContentRules): Fields[] {
 	const parts: Fields[] = [];
 	for (const part of content) {
@@ -108,7 +108,7 @@ function idOf(id: string, { hasIds }: ContentRules): Fields {
 	return hasIds && !id.startsWith(localIdPrefix) ? { id } : {};
 }
 
-/** One result for each call. Older models take its media as parts next to it. */
+/** One result per call. Older models get its media as separate parts. */
 function toResult(content: readonly ContentPart[], call: Fields, { isThirdGeneration }: ContentRules): Fields[] {
 	const media = content.filter(isMedia).map(toMedia);
 	const text = joinTexts(media.length === 0 ? content : content.filter((part) => !isBlankText(part)), "\n");
@@ -118,7 +118,7 @@ function toResult(content: readonly ContentPart[], call: Fields, { isThirdGenera
 	return [{ functionResponse }, ...media.filter((part) => !inner.includes(part))];
 }
 
-/** Content at a URL has no known type, and the API accepts no type with a wildcard. */
+/** Default types for content at a URL, because the API accepts no wildcard types. */
 const standardTypes = { image: "image/jpeg", audio: "audio/mpeg", video: "video/mp4" } as const;
 
 function toMedia(part: MediaPart): Fields {

@@ -1,4 +1,4 @@
-// The address and authentication of requests: the Gemini API by key, Vertex AI by project and token, or by key alone.
+// Address and authentication of requests: Gemini API by key; Vertex AI by project and token, or by key alone.
 import { type HeaderSettings, toBaseUrl, toRequestHeaders } from "../http/endpoint.ts";
 import { requestFailure } from "../http/request-failure.ts";
 import type { AccessTokens } from "./access-token.ts";
@@ -9,19 +9,19 @@ export interface Endpoint {
 	readonly headers: Headers;
 }
 
-/** Below a root with or without the version of the API. */
+/** The base URL may end with the API version or not. */
 export function geminiEndpoint(settings: ContentSettings): Endpoint {
 	const { baseUrl, apiKey, model } = settings;
 	const name = model.includes("/") ? model : `models/${model}`;
 	return { url: toUrl(baseUrl, "v1beta", name), headers: toHeaders(settings, keyHeader(apiKey)) };
 }
 
-/** The project of requests by token; empty for requests by key. */
+/** The project for token requests; empty for key requests. */
 export function vertexProject({ environment }: Pick<ContentSettings, "environment">): string {
 	return environment["GOOGLE_CLOUD_PROJECT"] || environment["GOOGLE_VERTEX_PROJECT"] || "";
 }
 
-/** With a project by token, without one by key. Throws RequestFailure when neither is available. */
+/** Uses a token with a project, else a key. Throws RequestFailure if neither is available. */
 export async function vertexEndpoint(
 	settings: ContentSettings,
 	tokens: AccessTokens,

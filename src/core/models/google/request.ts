@@ -1,4 +1,4 @@
-// Builds the body of a generation.
+// Builds a generation request body.
 import type { Fields } from "../answers/event-json.ts";
 import type { ProviderMemory } from "../answers/memory.ts";
 import type { HeaderSettings } from "../http/endpoint.ts";
@@ -25,13 +25,13 @@ export type ContentSettings = HeaderSettings &
 		| "readFile"
 	>;
 
-/** A signature is sent back only to the model that created it. */
+/** A signature is only sent back to the model that created it. */
 export function memoryOf({ model }: Pick<ContentSettings, "model">): ProviderMemory {
 	const signature = ["thoughtSignature"];
 	return { origin: `google:${model}`, names: { thought: signature, text: signature, message: [], call: signature } };
 }
 
-/** `hasIds`: whether the API supports ids of calls. */
+/** `hasIds`: the API supports call ids. */
 export function toBody(request: ModelRequest, settings: ContentSettings, hasIds: boolean): Fields {
 	const { model } = settings;
 	const { maxCompletionTokens, temperature, topP } = samplingOf(request, settings);
@@ -42,7 +42,7 @@ export function toBody(request: ModelRequest, settings: ContentSettings, hasIds:
 		...{ memory: memoryOf(settings), hasIds, isThirdGeneration: isThirdGeneration(model) },
 	});
 	const system = request.systemPrompt === "" ? [] : [{ text: request.systemPrompt }];
-	// Gemma takes it at the beginning of the conversation alone.
+	// Gemma only accepts it at the start of the conversation.
 	const isGemma = /^gemma-/i.test(model);
 	if (isGemma && contents[0]?.role === "user") contents[0].parts.unshift(...system);
 	const declarations = request.tools.map(({ name, description, parameters }) => ({

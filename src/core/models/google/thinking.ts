@@ -1,4 +1,4 @@
-// The thinking parameters of Gemini models: a budget of tokens for the 2.5 family, a level for later ones.
+// Thinking parameters of Gemini models: a token budget for the 2.5 family, a level for later ones.
 import type { ThinkingMode } from "../model-settings.ts";
 
 export interface ThinkingConfiguration {
@@ -7,14 +7,14 @@ export interface ThinkingConfiguration {
 	readonly thinkingLevel?: "low" | "high";
 }
 
-/** The largest budget that every model of the family accepts; the Pro models have a minimum above zero. */
+/** The largest budget that all models of the family accept; the Pro models have a minimum above zero. */
 const largestBudget = 24_576;
 const smallestProBudget = 128;
 
 const largestProBudget = 32_768;
 const isPro = (model: string) => /-pro/i.test(model);
 
-/** What a model takes as its thinking: a budget of tokens, or a level; null for nothing. */
+/** How the model's thinking is configured: token budget or level; null for neither. */
 function styleOf(model: string): "budget" | "level" | null {
 	const found = /(?:^|\/)gemini-(?:(\d+)(?:\.(\d+))?)?/i.exec(model);
 	if (found === null) return null;
@@ -29,7 +29,7 @@ export function isThirdGeneration(model: string): boolean {
 	return styleOf(model) === "level";
 }
 
-/** The budgets that a request may choose; null for a model without budgets. */
+/** The valid budget range; null for a model without budgets. */
 export function budgetRange(model: string): { readonly minimum: number; readonly maximum: number } | null {
 	if (styleOf(model) !== "budget") return null;
 	return isPro(model)
@@ -37,7 +37,7 @@ export function budgetRange(model: string): { readonly minimum: number; readonly
 		: { minimum: 0, maximum: largestBudget };
 }
 
-/** Null for models that do not think, or whose thinking cannot be configured. A budget counts where there are any. */
+/** Null if the model does not think or its thinking cannot be configured. A supported budget takes precedence. */
 export function thinkingConfiguration(
 	model: string,
 	thinking: ThinkingMode,

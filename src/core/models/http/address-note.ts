@@ -1,9 +1,9 @@
-// Adds to an error which address the request had, where that address may be the fault: a provider's own words do not name it.
+// Adds the request address to an error that it may have caused, because the provider's message does not name it.
 import { sentences } from "../../../base/text/sentence.ts";
 import type { ModelFailure } from "../model.ts";
 import type { PlainAnswer } from "./plain-answer.ts";
 
-/** The failure with the addresses of the request and of a redirect; both without their queries, which may hold keys. */
+/** The failure with the addresses of the request and a redirect, without queries, which may contain keys. */
 export function withAddressNote(failure: ModelFailure, answer: PlainAnswer): ModelFailure {
 	if (!isAddressSuspect(failure, answer)) return failure;
 	const target = isRedirect(answer.status) ? toTarget(answer) : null;
@@ -12,11 +12,11 @@ export function withAddressNote(failure: ModelFailure, answer: PlainAnswer): Mod
 	return { ...failure, message: sentences(failure.message, redirect, note) };
 }
 
-/** Statuses of pages that say nothing of the address. */
+/** Statuses unrelated to the address. */
 const otherStatuses: ReadonlySet<number> = new Set([401, 403, 407, 408, 413, 429]);
 
 function isAddressSuspect({ message }: ModelFailure, { status, contentType }: PlainAnswer): boolean {
-	// Models that do not exist have the same status as routes.
+	// Missing models have the same status as missing routes.
 	if (status === 404 || status === 405) return !/\bmodels?\b/i.test(message);
 	const isPage = /\bhtml\b/i.test(contentType) && status < 500 && !otherStatuses.has(status);
 	return isRedirect(status) || isPage;

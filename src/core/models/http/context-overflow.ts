@@ -1,7 +1,6 @@
-// Recognizes the errors of a request that is too long for the model by their codes and texts, because providers have no
-// common code or status.
+// Recognizes context overflow errors by codes and texts, because providers have no common code or status.
 
-/** A limit of requests or tokens in a time, and one of the account: their texts have words in common with the others. */
+/** Rate and account limits, whose texts share words with overflow errors. */
 const rates =
 	/per (?:minute|min|second|hour|day|month)\b|\b(?:tpm|rpm|tpd|rpd)\b|rate[ _-]?limit|quota|throttl|too many requests/i;
 
@@ -18,7 +17,7 @@ const phrases: readonly RegExp[] = [
 	/\b(?:prompt|input|message|request|conversation|token length|prompt tokens)s? (?:is|are|was|were)? ?too long\b/i,
 	/\b(?:input|prompt|inputs)\b(?: token(?:s|_ids)?)?(?: length| size| tokens?)?.{0,30} exceeds? (?:the |its |a )?(?:\w+ )?(?:limit|max)/i,
 	/input token count is [\d,]+ but model only supports/i,
-	// Gemini, for a body of more bytes than it takes: most are those of images, which a summary does not have.
+	// Gemini, for a body with too many bytes, usually from images, which a summary does not contain.
 	/request payload size exceeds/i,
 	/request body too large for .{1,80} model/i,
 	/prompt token count of [\d,]+ exceeds/i,
@@ -38,12 +37,12 @@ const phrases: readonly RegExp[] = [
 const codes =
 	/context_(?:length|window|size)_?(?:exceeded|limit)|exceed_context_size|prompt_too_long|input_too_long|prompt_tokens_exceeded|tokens_limit_reached|InputLengthExceeded|ContextWindowExceeded/i;
 
-/** Whether an error is about a limit of requests or tokens in a time. */
+/** Whether an error is about a rate limit. */
 export function reportsRate(message: string): boolean {
 	return rates.test(message);
 }
 
-/** Whether an error is about the length of the request; `marks` are its codes and types. */
+/** Whether an error is about the request length; `marks` are its codes and types. */
 export function reportsOverflow(message: string, marks: readonly string[] = []): boolean {
 	if (marks.some((mark) => codes.test(mark))) return true;
 	return !reportsRate(message) && phrases.some((phrase) => phrase.test(message));

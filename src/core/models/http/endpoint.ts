@@ -1,8 +1,8 @@
-// The common parts of HTTP requests to a provider: an address below the configured root, and headers with our name.
+// Common parts of provider requests: the address below the configured root, and headers with our name.
 import type { ModelSettings } from "../model-settings.ts";
 import { requestFailure } from "./request-failure.ts";
 
-/** The root of a provider's API. Throws RequestFailure unless it is an http(s) URL without credentials. */
+/** The API root. Throws RequestFailure unless it is an http(s) URL without credentials. */
 export function toBaseUrl(baseUrl: string): URL {
 	const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
 	if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
@@ -14,8 +14,8 @@ export function toBaseUrl(baseUrl: string): URL {
 export type HeaderSettings = Pick<ModelSettings, "customHeaders" | "version" | "clientName">;
 
 /**
- * The headers of a request for an event stream: our own, the given ones, then the custom ones. Throws RequestFailure
- * for names or values that HTTP forbids.
+ * Headers of an event stream request: our own, the given ones, then the custom ones. Throws RequestFailure for invalid names or
+ * values.
  */
 export function toRequestHeaders(settings: HeaderSettings, given: Readonly<Record<string, string>>): Headers {
 	const headers = new Headers({

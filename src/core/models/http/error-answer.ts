@@ -1,5 +1,4 @@
-// Interprets the error objects of providers: the kind of failure and the provider's message. Their codes differ between
-// providers and are given as data.
+// Interprets provider error objects: failure kind and message. Provider-specific codes are given as data.
 import { isRecord } from "../../../base/json.ts";
 import { cut, oneLine } from "../../../base/text/sentence.ts";
 import { beginning } from "../../../base/text/well-formed.ts";
@@ -10,22 +9,22 @@ import { readErrorDetails } from "./error-details.ts";
 import type { PlainAnswer } from "./plain-answer.ts";
 
 const messageLimit = 2000;
-/** Characters to show of a body in which no message is found. */
+/** Maximum body characters to show if no message is found. */
 const bodyLimit = 500;
 
 export interface ErrorRules {
-	/** Codes of an account without sufficient credit: a retry is useless, whatever the status. */
+	/** Codes for insufficient credit: a retry is useless, whatever the status. */
 	readonly creditMarks: ReadonlySet<string>;
-	/** Codes of quotas longer than a day; a retry is useless as well. */
+	/** Codes of quotas longer than a day; a retry is also useless. */
 	readonly longQuota?: RegExp;
-	/** Codes of a refused key, where the status does not say so. */
+	/** Codes of a refused key, if the status does not say so. */
 	readonly keyMarks?: ReadonlySet<string>;
 	/** The status that corresponds to an error inside a stream. */
 	readonly statusOfMark: ReadonlyMap<string, number>;
 }
 
 export interface ErrorReader {
-	/** An answer that is not an event stream: an error status, or an error body with status 200. */
+	/** A response that is not an event stream: an error status, or an error body with status 200. */
 	answer(answer: PlainAnswer): ModelFailure;
 	/** An error object in an event of a stream that began normally. */
 	event(value: unknown): ModelFailure;
@@ -85,7 +84,7 @@ export function createErrorReader(rules: ErrorRules): ErrorReader {
 	};
 }
 
-/** These are about the account, the model or the address. Servers use every other status for a full context. */
+/** These concern the account, model or address. Servers report a full context with any other status. */
 const otherStatuses: ReadonlySet<number | null> = new Set([401, 402, 403, 404, 405, 407]);
 
 function isOverflow({ marks, message }: ProviderError, status: number | null): boolean {
@@ -97,7 +96,7 @@ function statusOf(marks: readonly string[], { statusOfMark }: ErrorRules): numbe
 	return marks.map((mark) => statusOfMark.get(mark)).find((status) => status !== undefined) ?? null;
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined if not JSON. */
 function parseJson(body: string): unknown {
 	try {
 		return JSON.parse(body);
@@ -107,7 +106,7 @@ function parseJson(body: string): unknown {
 }
 
 function readErrorBody(parsed: unknown): ProviderError | null {
-	// On its stream routes Google wraps the object in a list of one.
+	// On its stream routes Google wraps the object in a one-element list.
 	const value: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
 	if (!isRecord(value)) return null;
 	if (value["error"] !== undefined && value["error"] !== null) return readError(value["error"]);
@@ -129,7 +128,7 @@ function readError(value: unknown): ProviderError {
 	};
 }
 
-/** A code that is the status of an answer, which some servers write as text. */
+/** A code that is an HTTP status, which some servers write as text. */
 function toStatus(code: unknown): number | null {
 	const number = typeof code === "string" && /^[45]\d\d$/.test(code) ? Number(code) : code;
 	return typeof number === "number" && number >= 400 && number <= 599 ? number : null;

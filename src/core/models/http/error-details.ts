@@ -1,15 +1,14 @@
-// Reads the details that Google's APIs add to an error: reasons and exceeded quotas as codes, and the wait before a
-// retry.
+// Reads the error details of Google APIs: reasons and exceeded quotas as codes, and the retry delay.
 import { isRecord } from "../../../base/json.ts";
 import { isPlausible } from "./retry-after.ts";
 
 export interface ErrorDetails {
 	readonly marks: readonly string[];
-	/** Milliseconds; null when none is given. */
+	/** Milliseconds; null if not given. */
 	readonly retryAfter: number | null;
 }
 
-/** Reads the `details` of an error; empty when they are not a list. */
+/** Reads the `details` of an error; empty if not a list. */
 export function readErrorDetails(details: unknown): ErrorDetails {
 	const records = Array.isArray(details) ? details.filter(isRecord) : [];
 	const marks = records.flatMap(({ reason, violations }) => [
@@ -20,7 +19,7 @@ export function readErrorDetails(details: unknown): ErrorDetails {
 	return { marks: marks.filter((mark) => typeof mark === "string"), retryAfter: waits[0] ?? null };
 }
 
-/** A duration such as `34s` or `0.5s`. */
+/** Parses a duration such as `34s` or `0.5s`. */
 function toMilliseconds(duration: unknown): number | null {
 	const seconds = typeof duration === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(duration)?.[1] : undefined;
 	const wait = Math.ceil(Number(seconds) * 1000);

@@ -1,26 +1,26 @@
-// Parses server-sent events incrementally, in linear time for any input and with bounded memory.
+// Parses server-sent events incrementally, in linear time and bounded memory.
 
-/** One event. A line whose field is `error` instead of `data` counts as an event named error. */
+/** One event. A line with the field `error` instead of `data` counts as an event named error. */
 export interface ServerEvent {
 	readonly event: string | null;
 	readonly data: string;
-	/** True when only the end of the stream ended the event, which may be truncated. */
+	/** Whether only the end of the stream ended the event, which may be truncated. */
 	readonly cut: boolean;
 }
 
 export interface EventReader {
-	/** The events that this text completes; null when one exceeds the limit, after which nothing is read. */
+	/** The events completed by this text; null if one exceeds the limit, after which reading stops. */
 	read(text: string): readonly ServerEvent[] | null;
-	/** The event that the end of the stream completes. */
+	/** The event completed by the end of the stream. */
 	end(): readonly ServerEvent[];
 }
 
-/** `limit` is in characters of one event. */
+/** `limit` is the maximum event length in characters. */
 export function createEventReader(limit: number): EventReader {
-	/** The line that has begun, and its length. */
+	/** The current line and its length. */
 	let pieces: string[] = [];
 	let held = 0;
-	/** Whether the line before ended with a CR, which a LF may follow. */
+	/** Whether the previous line ended with a CR, which an LF may follow. */
 	let isAfterCr = false;
 	let name: string | null = null;
 	let lines: string[] = [];
@@ -50,11 +50,11 @@ export function createEventReader(limit: number): EventReader {
 	const readLines = (text: string) => {
 		let start = isAfterCr && text.startsWith("\n") ? 1 : 0;
 		isAfterCr = false;
-		// Minus one means that there is none.
+		// Minus one means not found.
 		let lf = -2;
 		let cr = -2;
 		for (;;) {
-			// Each is searched again only once it was passed, so that no character is read twice.
+			// Each search resumes only after its last hit, so that no character is read twice.
 			if (lf !== -1 && lf < start) lf = text.indexOf("\n", start);
 			if (cr !== -1 && cr < start) cr = text.indexOf("\r", start);
 			const end = lf === -1 || (cr !== -1 && cr < lf) ? cr : lf;

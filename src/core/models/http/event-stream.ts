@@ -1,5 +1,5 @@
-// One POST answered by server-sent events: sends it, with deadlines and abort, and returns events as they are pulled.
-// Adapters interpret error answers and events.
+// One POST answered by server-sent events: sends it with deadlines and abort, and returns events as they are pulled. Adapters
+// interpret error responses and events.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type BodySource, openSource } from "../../../ports/network/body-source.ts";
 import type { ModelFailure } from "../model.ts";
@@ -19,22 +19,21 @@ export interface EventStreamRequest extends PlainRequest {
 	readonly toFailure: (answer: PlainAnswer) => ModelFailure;
 }
 
-/** Maximal bytes of one answer, unpacked: several times those of the longest answers, wrapped in events. */
+/** Maximum bytes of one answer, decompressed: several times the longest answers, including event overhead. */
 export const answerLimit = 64 * 1024 * 1024;
-/** Maximal characters of one event, which is decoded at once. */
+/** Maximum characters of one event, which is decoded at once. */
 export const eventLimit = 16 * 1024 * 1024;
-/** Bytes that are read at once. */
+/** Bytes decoded at once. */
 const sliceSize = 16 * 1024;
 
 /** The events of an answer, in the batches in which they arrived. */
 export interface ServerEvents extends AsyncIterableIterator<readonly ServerEvent[], void> {
-	/** Closes the socket. */
 	return(): Promise<IteratorReturnResult<void>>;
 }
 
 /**
- * The events of the answer; they end at a clean end. Reads only while pulled, and closes the socket when left early or
- * aborted. Throws RequestFailure; after an abort anything may be thrown.
+ * The events of the answer, ending at a clean end. Reads only when pulled, and closes the socket on early exit or abort. Throws
+ * RequestFailure; after an abort, anything.
  */
 export function streamServerEvents(request: EventStreamRequest, signal: AbortSignal): ServerEvents {
 	return new EventStream(request, signal);
@@ -43,21 +42,20 @@ export function streamServerEvents(request: EventStreamRequest, signal: AbortSig
 const over = { done: true, value: undefined } as const;
 const none = new Uint8Array();
 
-/** Written out instead of as generators that pass on to each other: each of them takes some promises for every event. */
+/** Not nested generators, which take several promises per event. */
 class EventStream implements ServerEvents {
 	readonly #request: EventStreamRequest;
 	readonly #signal: AbortSignal;
-	/** Null before the request. */
 	#exchange: Exchange | null = null;
 	#body: BodySource | null = null;
 	#response: Response | null = null;
-	/** What came before the first event, if it may be JSON: an error of a server that calls it an event stream. */
+	/** The text before the first event while it may be JSON: some servers label an error as an event stream. */
 	#start: string | null = "";
 	#isOver = false;
 	readonly #events = createEventReader(eventLimit);
 	readonly #decoder = new TextDecoder();
 	#received = 0;
-	/** What has arrived and is not decoded yet. */
+	/** Received, undecoded bytes. */
 	#rest: Uint8Array = none;
 
 	constructor(request: EventStreamRequest, signal: AbortSignal) {
@@ -111,7 +109,7 @@ class EventStream implements ServerEvents {
 		return over;
 	}
 
-	/** The beginning of what has arrived; nearly always all of it. */
+	/** The start of the received bytes; nearly always all of them. */
 	#takeSlice(): Uint8Array {
 		const rest = this.#rest;
 		if (rest.length <= sliceSize) {
@@ -129,7 +127,7 @@ class EventStream implements ServerEvents {
 		return last.length > 0 ? { done: false, value: last } : over;
 	}
 
-	/** Throws RequestFailure when the whole answer was JSON. */
+	/** Throws RequestFailure if the whole answer was JSON. */
 	#refuseJson(): void {
 		if (this.#response === null || this.#start === null || !isJson(this.#start)) return;
 		const answer = describeHead(this.#response, this.#request);
@@ -142,7 +140,7 @@ class EventStream implements ServerEvents {
 		this.#exchange?.close();
 	}
 
-	/** The body of the answer; null when it has none. */
+	/** The response body; null if none. */
 	async #open(exchange: Exchange): Promise<BodySource | null> {
 		const response = await sendRequest(this.#request, exchange);
 		const contentType = response.headers.get("content-type") ?? "";
@@ -154,7 +152,7 @@ class EventStream implements ServerEvents {
 	}
 }
 
-/** The text if it may become JSON that is short enough to be read; otherwise null. */
+/** The text if it may still become short JSON; else null. */
 function toJsonStart(text: string): string | null {
 	return text.length <= errorBodyLimit && /^\s*(?:[[{]|$)/.test(text) ? text : null;
 }

@@ -1,4 +1,4 @@
-// The deadlines of a request to a provider, and its end: by a person, by silence, or by a connection that fails.
+// Deadlines of a provider request, and its end: by the user, by silence, or by a connection error.
 import type { Clock } from "../../../base/clock.ts";
 import type { BodySource } from "../../../ports/network/body-source.ts";
 import { createSilenceWatch } from "../../../ports/network/exchanges/silence.ts";
@@ -6,15 +6,15 @@ import { type NetworkFailure, toNetworkFailure } from "../../../ports/network/ne
 import type { ModelFailure } from "../model.ts";
 import { type RequestFailure, requestFailure } from "./request-failure.ts";
 
-/** A request and its answer, with deadlines, that is aborted with the signal of its caller. */
+/** A request and its response with deadlines, aborted with the caller's signal. */
 export interface Exchange {
-	/** Runs one step of the exchange with a deadline; it fails with a RequestFailure. */
+	/** Runs one step with a deadline; fails with a RequestFailure. */
 	within<T>(milliseconds: number, step: (abort: AbortSignal) => Promise<T>): Promise<T>;
-	/** The same for a body, of which something has to arrive within so many milliseconds from now on. */
+	/** Sets a deadline for the next body data, in milliseconds from now. */
 	await(milliseconds: number): void;
-	/** What has arrived of the body; fails with a RequestFailure. */
+	/** The received body data; fails with a RequestFailure. */
 	take(body: BodySource): ReturnType<BodySource["take"]>;
-	/** Ends the exchange and its socket, unless the answer was read to its end. */
+	/** Ends the exchange and its socket, unless the response was read completely. */
 	close(): void;
 }
 

@@ -1,20 +1,20 @@
-// One POST answered at once, whatever the answer is: what an error, or a small document, is read of.
+// One POST with a plain response, read at once: an error or a small document.
 import type { Clock } from "../../../base/clock.ts";
 import { beginning } from "../../../base/text/well-formed.ts";
 import type { Fetch } from "../../../ports/network/network-settings.ts";
 import { createExchange, type Exchange } from "./exchange.ts";
 import { readRetryAfter } from "./retry-after.ts";
 
-/** An answer that is not an event stream. `body` is at most 64 KiB of its text. */
+/** A response that is not an event stream. `body` is at most 64 KiB of its text. */
 export interface PlainAnswer {
-	/** That of the request. */
+	/** The request URL. */
 	readonly url: URL;
 	readonly status: number;
 	readonly statusText: string;
 	readonly headers: Headers;
 	readonly contentType: string;
 	readonly body: string;
-	/** The wait in milliseconds before a retry that its headers request. */
+	/** The retry delay in milliseconds from its headers. */
 	readonly retryAfter: number | null;
 }
 
@@ -23,17 +23,17 @@ export interface PlainRequest {
 	readonly url: URL;
 	readonly headers: Headers;
 	readonly body: string | Uint8Array;
-	/** Milliseconds from the request to the head of the answer. */
+	/** Milliseconds from the request to the response head. */
 	readonly responseTimeout: number;
-	/** Milliseconds of silence allowed from now on; called before each read. */
+	/** Allowed milliseconds of silence from now on; called before each read. */
 	readonly idleTimeout: () => number;
 	readonly clock: Clock;
 }
 
-/** Bytes to read of an answer that is not an event stream. */
+/** Maximum bytes to read of a plain response. */
 export const errorBodyLimit = 64 * 1024;
 
-/** The answer as it is, whatever its status. Throws RequestFailure; after an abort anything may be thrown. */
+/** The response with any status. Throws RequestFailure; after an abort, anything. */
 export async function requestPlainAnswer(request: PlainRequest, signal: AbortSignal): Promise<PlainAnswer> {
 	const exchange = createExchange(request.clock, signal);
 	try {
@@ -43,7 +43,7 @@ export async function requestPlainAnswer(request: PlainRequest, signal: AbortSig
 	}
 }
 
-/** Sends the request; resolves with the head of the answer. Throws RequestFailure. */
+/** Sends the request; resolves with the response head. Throws RequestFailure. */
 export function sendRequest(request: PlainRequest, exchange: Exchange): Promise<Response> {
 	const { url, headers, body, fetch } = request;
 	return exchange.within(request.responseTimeout, (signal) =>
@@ -52,7 +52,7 @@ export function sendRequest(request: PlainRequest, exchange: Exchange): Promise<
 	);
 }
 
-/** The same answer with the start of its body. Throws RequestFailure. */
+/** The response with the start of its body. Throws RequestFailure. */
 export async function toPlainAnswer(
 	response: Response,
 	exchange: Exchange,
@@ -62,7 +62,7 @@ export async function toPlainAnswer(
 	return { ...describeHead(response, request), body };
 }
 
-/** The answer without its body. */
+/** The response without its body. */
 export function describeHead(response: Response, { url, clock }: PlainRequest): Omit<PlainAnswer, "body"> {
 	const { status, statusText, headers } = response;
 	const contentType = headers.get("content-type") ?? "";

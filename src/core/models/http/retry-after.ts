@@ -1,6 +1,6 @@
-// Reads from the headers of an answer how long the provider asks to wait before a retry.
+// Reads the requested retry delay from response headers.
 
-/** Milliseconds from `now` on; null when the headers contain no valid wait, or "at once". */
+/** Milliseconds from `now`; null if missing, invalid, or zero. */
 export function readRetryAfter(headers: Headers, now: number): number | null {
 	const wait = toMilliseconds(headers.get("retry-after-ms"), 1) ?? toWait(headers.get("retry-after"), now);
 	return wait !== null && isPlausible(wait) ? wait : null;
@@ -9,7 +9,7 @@ export function readRetryAfter(headers: Headers, now: number): number | null {
 /** A year. */
 const longest = 365 * 24 * 3600 * 1000;
 
-/** Whether a provider may mean this wait in milliseconds: one of years is a fault. */
+/** Whether a wait in milliseconds is plausible; a wait of years is a fault. */
 export function isPlausible(wait: number): boolean {
 	return wait > 0 && wait <= longest;
 }

@@ -1,15 +1,15 @@
-// Finds the calls that the deltas of chat completions belong to. Servers repeat, omit and reuse both ids and indexes.
+// Assigns chat completion deltas to calls. Servers repeat, omit and reuse both ids and indexes.
 import { isRecord } from "../../../base/json.ts";
 import { type Fields, toFields, toText } from "../answers/event-json.ts";
 import { type CallDraft, type CallPiece, isComplete, isPlaceholder, type PartOrder } from "../answers/part-order.ts";
 
-/** One element of `tool_calls` in a delta; null and empty are alike, but for the arguments. */
+/** One element of `tool_calls` in a delta; null and empty are equivalent, except in the arguments. */
 export interface ToolCallDelta extends CallPiece {
 	readonly index: number | null;
 }
 
 export interface CallDeltas {
-	/** Returns the position of the call in the answer. Throws RequestFailure when a call is continued after it had ended. */
+	/** Returns the position of the call in the answer. Throws RequestFailure if an ended call is continued. */
 	add(delta: ToolCallDelta): number;
 }
 
@@ -30,7 +30,7 @@ export function createCallDeltas(order: PartOrder): CallDeltas {
 	};
 }
 
-/** The call that a delta continues, or null when it begins one. */
+/** The call that a delta continues; null if it begins one. */
 function findCall(calls: readonly IndexedCall[], delta: ToolCallDelta): IndexedCall | null {
 	const sameId = delta.id === null ? [] : calls.filter(({ call }) => call.id === delta.id);
 	if (sameId.length > 0) return sameId.findLast((known) => !isAnother(known, delta)) ?? null;
@@ -43,7 +43,7 @@ function findCall(calls: readonly IndexedCall[], delta: ToolCallDelta): IndexedC
 	return isComplete(call) && (delta.index === null || !isPlaceholder(call)) ? null : candidate;
 }
 
-/** Whether a delta with the id of the call begins another one, because the server gives one id to all of them. */
+/** Whether a delta with the call's id begins another call, because the server reuses one id for all. */
 function isAnother({ index: known, call }: IndexedCall, { index, name, argumentsPiece }: ToolCallDelta): boolean {
 	if (index !== null && known !== null && index !== known) return true;
 	if (name === null || call.name === null) return false;
@@ -51,7 +51,7 @@ function isAnother({ index: known, call }: IndexedCall, { index, name, arguments
 	return (argumentsPiece ?? "").trim() !== "" && isComplete(call) && !isPlaceholder(call);
 }
 
-/** Some servers give every delta an id of its own. */
+/** Some servers give every delta a separate id. */
 function isHalfway(call: CallDraft): boolean {
 	return (call.arguments ?? "").trim() !== "" && !isComplete(call);
 }

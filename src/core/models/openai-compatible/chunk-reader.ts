@@ -1,5 +1,5 @@
-// Parses the chunks of one streamed chat completion: parts in order, and the data at its end. Lenient where servers
-// differ: absent, null and empty are alike, and unknown keys are ignored.
+// Parses the chunks of a chat completion stream: parts in order, and the data at its end. Lenient about server differences:
+// absent, null and empty are equivalent, and unknown keys are ignored.
 import type { ContentPart } from "../../../api/values/content.ts";
 import type { Identifiers } from "../../../base/ids.ts";
 import { isRecord } from "../../../base/json.ts";
@@ -13,8 +13,8 @@ import { joinMembers, lateMembers, messageMembers } from "./opaque-members.ts";
 import { toTokenUsage } from "./usage.ts";
 
 /**
- * `reasoningKeys` are the delta keys that may contain reasoning; only the first one present is read, because they
- * repeat each other.
+ * `reasoningKeys` are the delta keys that may contain reasoning. Only the first one present is read, because they repeat each
+ * other.
  */
 export function createChunkReader(
 	reasoningKeys: readonly string[],
@@ -25,7 +25,7 @@ export function createChunkReader(
 	const calls = createCallDeltas(order);
 	const answer = createAnswer();
 	const extrasOf: Retained[] = [];
-	/** Members of the message that are not emitted yet. */
+	/** Message members not yet emitted. */
 	let members: Retained = {};
 
 	const emitMembers = () => {
@@ -37,7 +37,7 @@ export function createChunkReader(
 		const retained = pickRetained(memory, "call", value);
 		const position = calls.add(toToolCallDelta(value, toExtras(memory, retained)));
 		const known = extrasOf[position];
-		// The call may have been emitted by now.
+		// The call may already be emitted.
 		if (known === undefined) extrasOf[position] = retained;
 		else if (!isNothing(retained)) members = joinMembers(members, lateMembers(position, joinMembers(known, retained)));
 	};
@@ -76,7 +76,7 @@ export function createChunkReader(
 	};
 }
 
-/** The reasoning of servers that send it in its details alone. */
+/** The reasoning of servers that only send it in its details. */
 function reasoningTexts({ reasoning_details: details }: Retained): string[] {
 	return toRecords(details).flatMap((detail) => toText(detail["text"]) ?? toText(detail["summary"]) ?? []);
 }

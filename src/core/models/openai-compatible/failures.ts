@@ -1,4 +1,4 @@
-// The error codes of chat completions and responses, of OpenAI, Kimi and compatible servers.
+// Error codes of chat completions and responses of OpenAI, Kimi and compatible servers.
 import { createErrorReader } from "../http/error-answer.ts";
 
 export const errorReader = createErrorReader({

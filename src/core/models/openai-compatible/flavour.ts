@@ -1,4 +1,4 @@
-// The differences between servers of chat completions: one value of this type for each provider type.
+// Differences between chat completion servers, one value per provider type.
 import type { ModelRequest, ToolSpecification } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
 
@@ -9,20 +9,20 @@ export type BodyFields = Readonly<Record<string, unknown>>;
 export interface ChatFlavour {
 	/** The key for sending reasoning back; null to omit it. */
 	reasoningKey(settings: ChatSettings): string | null;
-	/** The reasoning for a message with tool calls that has none; null to omit the key. */
+	/** The placeholder reasoning for a message with tool calls but no reasoning; null to omit the key. */
 	absentReasoning(settings: ChatSettings, request: ModelRequest): string | null;
-	/** Empty content together with tool calls: omitted, or null. */
+	/** How to send empty content with tool calls. */
 	readonly emptyContentWithCalls: "omitted" | "null";
 	/** Whether tool messages carry the tool's name. */
 	readonly namesToolMessages: boolean;
-	/** The block of content for audio at this address, which may be a data URI. */
+	/** The content block for audio at this address, which may be a data URI. */
 	audio(url: string): BodyFields;
 	tool(tool: ToolSpecification): BodyFields;
-	/** The body fields that only this provider has. */
+	/** Provider-specific body fields. */
 	extras(settings: ChatSettings, request: ModelRequest): BodyFields;
 }
 
-/** As servers of chat completions take audio that is not the `input_audio` of OpenAI. */
+/** Audio for servers that do not use OpenAI's `input_audio`. */
 export function audioAtUrl(url: string): BodyFields {
 	return { type: "audio_url", audio_url: { url } };
 }

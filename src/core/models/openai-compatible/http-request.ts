@@ -5,22 +5,20 @@ import { samplingOf, thinkingOf } from "../model-settings.ts";
 import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
 import { toRequestMessages } from "./request-messages.ts";
 
-/**
- * The endpoint below the base URL, with the base's query. Throws RequestFailure when the base is not an http(s) URL.
- */
+/** The endpoint below the base URL, with the base's query. Throws RequestFailure unless the base is an http(s) URL. */
 export function toEndpoint(baseUrl: string, route = "chat/completions"): URL {
 	const url = toBaseUrl(baseUrl);
 	url.pathname = `${url.pathname.replace(/\/+$/, "")}/${route}`;
 	return url;
 }
 
-/** Our own headers, then the custom ones over them. Throws RequestFailure for names or values that HTTP forbids. */
+/** Our own headers, overridden by custom ones. Throws RequestFailure for invalid names or values. */
 export function toHeaders(settings: ChatSettings, given: Readonly<Record<string, string>> = {}): Headers {
 	const key = settings.apiKey === "" ? {} : { authorization: `Bearer ${settings.apiKey}` };
 	return toRequestHeaders(settings, { ...key, ...given });
 }
 
-/** The whole body. Values that are not set are absent, never null. */
+/** The whole body. Unset values are absent, never null. */
 export function toBody(request: ModelRequest, given: ChatSettings, flavour: ChatFlavour): BodyFields {
 	const settings = { ...given, thinking: thinkingOf(request, given) };
 	const { temperature, topP } = samplingOf(request, settings);

@@ -9,10 +9,10 @@ import { errorReader } from "./failures.ts";
 import type { ChatSettings } from "./flavour.ts";
 import { toEndpoint, toHeaders } from "./http-request.ts";
 
-/** Bytes per millisecond on a slow connection: an upload may take longer than an answer by its size at this rate. */
+/** Bytes per millisecond on a slow connection, which extends the upload timeout by file size. */
 const slowLine = 100;
 
-/** Uploads a video; never rejects. After an abort the outcome means nothing. */
+/** Uploads a video; never rejects. Ignore the outcome after an abort. */
 export async function uploadVideo(
 	settings: ChatSettings,
 	video: VideoFile,

@@ -1,4 +1,4 @@
-// The Kimi flavour of chat completions (provider type `kimi`).
+// The Kimi variant of chat completions (provider type `kimi`).
 import { completionCap } from "../completion-cap.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";
 import { samplingOf } from "../model-settings.ts";
@@ -15,8 +15,7 @@ export const kimiFlavour: ChatFlavour = {
 	extras,
 };
 
-// While thinking is on, Kimi refuses an assistant message with tool calls and no reasoning; any text that is not empty
-// will do.
+// With thinking on, Kimi refuses an assistant message that has tool calls but no reasoning; any nonempty text will do.
 function absentReasoning(settings: ChatSettings): string | null {
 	if (settings.thinking === "off") return null;
 	const canThink = settings.capabilities.has("thinking") || settings.capabilities.has("always_thinking");

@@ -1,11 +1,11 @@
-// Members of chat completions that a server wants back on the same message or call, whatever they hold.
+// Opaque chat completion members that a server requires back on the same message or call.
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
 import { isRecord } from "../../../base/json.ts";
 import { type Fields, toFields } from "../answers/event-json.ts";
 import { type ProviderMemory, pickRetained, type Retained, readExtras, readSeal } from "../answers/memory.ts";
 import type { ModelSettings } from "../model-settings.ts";
 
-/** Members of calls that came after their call: by the call's position. */
+/** Call members that arrived after their call, by the call's position. */
 const callsMember = "tool_calls";
 
 const callMembers = ["extra_content", "provider_specific_fields", "thought_signature"];
@@ -20,18 +20,18 @@ export function memoryOf({ model }: Pick<ModelSettings, "model">): ProviderMemor
 	};
 }
 
-/** The members of a delta that belong to the message. */
+/** The delta members that belong to the message. */
 export function messageMembers(memory: ProviderMemory, delta: Fields): Retained {
 	const { [callsMember]: _, ...members } = pickRetained(memory, "message", delta);
 	return members;
 }
 
-/** The members of a call that was emitted without them, as those of its message. */
+/** The late members of an emitted call, stored with its message. */
 export function lateMembers(position: number, members: Retained): Retained {
 	return { [callsMember]: { [position]: members } };
 }
 
-/** What all of a message's members say together. */
+/** Merges the members of a message. */
 export function joinMembers(known: Retained, added: Retained): Retained {
 	const joined = { ...known };
 	for (const [name, value] of Object.entries(added)) joined[name] = joinValues(joined[name], value);
@@ -44,7 +44,7 @@ function joinValues(known: unknown, added: unknown): unknown {
 	return isRecord(known) && isRecord(added) ? joinMembers(known, added) : added;
 }
 
-/** The list with this item, or with what it adds to the one of its index and type. */
+/** Appends the item, or merges it into the one with the same index and type. */
 function withItem(list: readonly unknown[], item: unknown): unknown[] {
 	const place = isRecord(item) ? list.findLastIndex((known) => isRecord(known) && continues(known, item)) : -1;
 	const known = list[place];
@@ -59,7 +59,7 @@ function continues(known: Fields, item: Fields): boolean {
 
 const streamed: ReadonlySet<string> = new Set(["text", "summary", "data", "thinking", "signature"]);
 
-/** Texts grow; of everything else the last value that is one counts. */
+/** Texts are concatenated; for other types the last value wins. */
 function joinItem(known: Fields, item: Fields): Fields {
 	const joined = { ...known };
 	for (const [name, value] of Object.entries(item)) {
@@ -70,7 +70,7 @@ function joinItem(known: Fields, item: Fields): Fields {
 	return joined;
 }
 
-/** What to send back with a message, and with each of its calls. */
+/** The members to send back with a message, and with each of its calls. */
 export function storedMembers(
 	memory: ProviderMemory,
 	message: HistoryEntry,

@@ -1,4 +1,4 @@
-// The flavour of chat completions of OpenAI and most compatible servers (provider type `openai_legacy`).
+// The chat completion variant of OpenAI and most compatible servers (provider type `openai_legacy`).
 import { type ContentPart, readDataUri } from "../../../api/values/content.ts";
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";
@@ -15,13 +15,13 @@ export const openaiLegacyFlavour: ChatFlavour = {
 	extras,
 };
 
-/** The formats of the API by MIME type. */
+/** The API's audio formats by MIME type. */
 const audioFormats: ReadonlyMap<string, string> = new Map([
 	...["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"].map((type) => [type, "wav"] as const),
 	...["audio/mpeg", "audio/mp3"].map((type) => [type, "mp3"] as const),
 ]);
 
-/** Other servers of this API take more than data in these two formats. */
+/** Compatible servers accept more than data in these two formats. */
 function audio(url: string): BodyFields {
 	const source = readDataUri(url);
 	const format = source === null ? undefined : audioFormats.get(source.mediaType);
@@ -43,7 +43,7 @@ function extras(settings: ChatSettings, request: ModelRequest): BodyFields {
 	};
 }
 
-/** Servers of thinking models refuse calls without reasoning, those of before thinking was switched on included. */
+/** Servers of thinking models refuse calls without reasoning, including calls from before thinking was switched on. */
 function absentReasoning(settings: ChatSettings, { messages }: ModelRequest): string | null {
 	if (settings.thinking === "off" || isOpenai(settings)) return null;
 	const { capabilities, thinking } = settings;

@@ -1,4 +1,4 @@
-// Converts the conversation to the messages of a chat completion.
+// Converts the conversation to chat completion messages.
 import { type ContentPart, isBlankText, isMedia, joinTexts, type ToolCall } from "../../../api/values/content.ts";
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
 import type { ProviderMemory } from "../answers/memory.ts";
@@ -8,9 +8,9 @@ import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
 import { memoryOf, storedMembers } from "./opaque-members.ts";
 
 /**
- * The system prompt and all messages, without blank texts and what is empty without them: Kimi refuses a request for one
- * of these anywhere in it. The last message is there in any case. Tool messages contain text only: their media go into a
- * user message after the last tool message, or to the beginning of the user message that follows anyway.
+ * The system prompt and all messages, without blank texts and empty messages, which Kimi refuses. The last message is always
+ * included. Tool messages contain only text: their media go into a user message after the last tool message, or to the start of
+ * the following user message.
  */
 export function toRequestMessages(request: ModelRequest, settings: ChatSettings, flavour: ChatFlavour): BodyFields[] {
 	const rules: AnswerRules = {
@@ -69,13 +69,13 @@ function mediaLabel(toolCallId: string, media: readonly ContentPart[]): string {
 	return `${what} returned by ${toolCallId}:`;
 }
 
-/** How the messages of the model are written. */
+/** How the model's messages are written. */
 interface AnswerRules {
 	readonly flavour: ChatFlavour;
 	readonly memory: ProviderMemory;
-	/** Null where reasoning is left out. */
+	/** Null to omit reasoning. */
 	readonly reasoningKey: string | null;
-	/** In place of reasoning that a message with calls lacks; null for nothing. */
+	/** The placeholder for missing reasoning in a message with calls; null for none. */
 	readonly absentReasoning: string | null;
 }
 
@@ -111,11 +111,11 @@ function toReasoning({ content, toolCalls = [] }: HistoryEntry, rules: AnswerRul
 
 function toRequestToolCall(call: ToolCall): BodyFields {
 	const { name, arguments: argumentsText } = call.function;
-	// Servers parse the arguments of earlier calls, and refuse the whole request when they cannot.
+	// Servers parse the arguments of earlier calls, and refuse the whole request if that fails.
 	return { id: call.id, type: "function", function: { name, arguments: toCallText(argumentsText) } };
 }
 
-/** A plain string where possible: every server accepts it. Reasoning is not content, and blank texts are left out. */
+/** A plain string if possible, because every server accepts it. Skips reasoning and blank texts. */
 function toContent(parts: readonly ContentPart[], flavour: ChatFlavour): string | BodyFields[] {
 	const [first, ...rest] = parts.filter((part) => part.type !== "think").filter((part) => !isBlankText(part));
 	if (first === undefined) return "";

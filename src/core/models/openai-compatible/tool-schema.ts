@@ -3,7 +3,7 @@ import { isRecord } from "../../../base/json.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-// With one of these keywords the type is given elsewhere, and an additional one is refused.
+// These keywords define the type elsewhere, and an additional type is refused.
 const typedElsewhere = ["type", "$ref", "anyOf", "oneOf", "allOf", "not"];
 const mapsOfSchemas: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs", "definitions"]);
 const listsOfSchemas: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
@@ -22,7 +22,7 @@ const typeByKeyword: readonly (readonly [keyword: string, type: string])[] = [
 	["multipleOf", "number"],
 ];
 
-/** A copy in which each schema without a type has the one that its keywords or values suggest, else `string`. */
+/** A copy in which each schema without a type gets the one suggested by its keywords or values, else `string`. */
 export function fillTypes(schema: Schema): Schema {
 	const filled = Object.fromEntries(
 		Object.entries(schema).map(([keyword, value]) => [keyword, fillBelow(keyword, value)]),

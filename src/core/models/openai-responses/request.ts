@@ -1,4 +1,4 @@
-// Builds the request of a response.
+// Builds a response request.
 import {
 	type ContentPart,
 	isBlankText,
@@ -29,7 +29,7 @@ const fewestTokens = 16;
 
 const longestCallId = 60;
 
-/** Reasoning is sent back only to the model that encrypted it. */
+/** Reasoning is only sent back to the model that encrypted it. */
 export function memoryOf({ model }: Pick<ResponseSettings, "model">): ProviderMemory {
 	const names = { thought: ["itemId", "reasoningEncryptedContent"], text: ["phase"], message: [], call: [] };
 	return { origin: `openai:${model}`, names };
@@ -50,9 +50,9 @@ function toBody(request: ModelRequest, settings: ResponseSettings): Fields {
 	const reasoning = isReasoning ? toReasoning(thinking, model) : null;
 	const { maxCompletionTokens, temperature, topP } = samplingOf(request, settings);
 	const cap = maxCompletionTokens ?? 0;
-	// While they reason, models refuse both.
+	// Models refuse both while reasoning.
 	const isSampled = !isReasoning || reasoning?.["effort"] === "none";
-	// By default the API applies strict rules to schemas, which few tools meet.
+	// By default the API applies strict schema rules, which few tools meet.
 	const tools = request.tools.map((tool) => ({ type: "function", ...tool, strict: false }));
 	return {
 		...{ model, stream: true, store: false },
@@ -75,7 +75,7 @@ function toReasoning(thinking: ThinkingMode, model: string): Fields | null {
 	return effort === null ? null : { effort };
 }
 
-/** The items of a conversation. A later system message is a marked text of the user. */
+/** The items of a conversation. A later system message becomes a marked user text. */
 function toInput(history: readonly HistoryEntry[], memory: ProviderMemory): Fields[] {
 	const ids = createCallIds((id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, longestCallId));
 	const items: Fields[] = [];
@@ -111,7 +111,7 @@ function toInputParts(parts: readonly ContentPart[]): Fields[] {
 	});
 }
 
-/** The API takes no other media, and is sent none. */
+/** The API accepts no other media. */
 function toImage(part: MediaPart): Fields {
 	return { type: "input_image", image_url: readMedia(part).url };
 }
@@ -129,7 +129,7 @@ function addAnswer(items: Fields[], { content, toolCalls = [] }: HistoryEntry, i
 		if (seal.kind === "text") {
 			if (last?.["role"] === "assistant") Object.assign(last, seal.retained);
 		} else if (last?.["type"] === "reasoning" && last["id"] === id && Array.isArray(last["summary"])) {
-			// Earlier versions stored each paragraph of a summary on its own.
+			// Earlier versions stored each summary paragraph separately.
 			Object.assign(last, { encrypted_content, summary: [...last["summary"], ...summary] });
 		} else items.push({ type: "reasoning", id, summary, encrypted_content });
 	}
@@ -141,7 +141,7 @@ function addAnswer(items: Fields[], { content, toolCalls = [] }: HistoryEntry, i
 	}
 }
 
-/** Drops reasoning that the API refuses: what cannot be decrypted, and what no output follows. */
+/** Drops reasoning that the API refuses: undecryptable reasoning, and reasoning without a following output. */
 function withUsefulReasoning(input: readonly Fields[]): Fields[] {
 	const retained: Fields[] = [];
 	let leadsOn = false;

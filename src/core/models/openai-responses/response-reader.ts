@@ -1,4 +1,4 @@
-// Reads the events of a response stream. Unknown ones are ignored; what compatible servers omit is made up for.
+// Reads response stream events. Ignores unknown events and fills in what compatible servers omit.
 import { randomIdentifiers } from "../../../base/ids.ts";
 import { isRecord } from "../../../base/json.ts";
 import { type AnswerReader, createAnswer } from "../answers/answer-stream.ts";
@@ -47,11 +47,11 @@ export class ResponseReader implements AnswerReader {
 				this.#extend(index, "message", delta);
 				break;
 			case "response.reasoning_summary_part.added":
-				// Parts of a summary are paragraphs.
+				// Summary parts are paragraphs.
 				if (this.#items.get(index)?.isStreamed) this.#extend(index, "reasoning", "\n\n");
 				break;
 			case "response.reasoning_summary_text.delta":
-			// Models with open weights send the reasoning itself.
+			// Open-weight models send the reasoning itself.
 			case "response.reasoning_text.delta":
 				this.#extend(index, "reasoning", delta);
 				break;
@@ -79,7 +79,7 @@ export class ResponseReader implements AnswerReader {
 	}
 
 	#beginCall(itemId: string, fields: Fields): CallDraft {
-		// The arguments may already be complete here; only those of the last event of the item count.
+		// The arguments may already be complete here; only those of the item's last event count.
 		const argumentsPiece = fields["arguments"] === "" ? "" : null;
 		return this.order.beginCall({
 			id: toText(fields["call_id"]) ?? itemId,
@@ -93,7 +93,7 @@ export class ResponseReader implements AnswerReader {
 		else this.order.addContent({ type: "think", think: text, encrypted: null });
 	}
 
-	/** Adds a delta to the item. A delta for an item of another type is ignored. */
+	/** Adds a delta to the item; ignores a delta for another item type. */
 	#extend(index: unknown, type: Item["type"], delta: unknown): void {
 		const item = this.#items.get(index);
 		const piece = toText(delta);
@@ -145,7 +145,7 @@ export class ResponseReader implements AnswerReader {
 	}
 }
 
-/** A failure without a specific code may pass. */
+/** A failure without a specific code may be transient. */
 function asTransient(failure: ModelFailure): ModelFailure {
 	return failure.kind === "provider" && failure.statusCode === null ? { ...failure, isTransient: true } : failure;
 }

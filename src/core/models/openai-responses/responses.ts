@@ -1,5 +1,5 @@
-// Streams one answer over the Responses API: the adapter of the provider type `openai_responses`. Servers that lack the API
-// are asked over chat completions.
+// Streams one answer over the Responses API: the adapter for provider type `openai_responses`. Falls back to chat completions for
+// servers without this API.
 import { streamAnswer } from "../answers/answer-stream.ts";
 import { changedChunks, withSecondAttempt } from "../chunk-streams.ts";
 import type { PlainAnswer } from "../http/plain-answer.ts";
@@ -11,7 +11,7 @@ import { openaiLegacyFlavour } from "../openai-compatible/openai-legacy.ts";
 import { memoryOf, toRequest } from "./request.ts";
 import { ResponseReader } from "./response-reader.ts";
 
-/** The roots of servers without the Responses API, as far as this process has met them. */
+/** Known servers without the Responses API, by root, for the lifetime of the process. */
 const chatServers = new Set<string>();
 
 const notice = "The server has no Responses API (/responses): requests use chat completions.";
@@ -23,7 +23,7 @@ export function createResponsesStream(settings: ModelSettings): Model["stream"] 
 	const firstChat = (request: ModelRequest, signal: AbortSignal, failure: ModelFailure) =>
 		changedChunks(chat(request, signal), (chunk) => {
 			if (chatServers.has(baseUrl)) return chunk;
-			// The server has neither, or the address is wrong.
+			// The server has neither API, or the address is wrong.
 			if (chunk.type === "failed") return isMissing(chunk.failure.statusCode) ? { ...chunk, failure } : chunk;
 			if (chunk.type === "parts") return chunk;
 			chatServers.add(baseUrl);
@@ -61,7 +61,7 @@ function isMissing(status: number | null): boolean {
 	return status === 404 || status === 405;
 }
 
-/** Whether the server does not know the route. Models and stored items that do not exist have the same status. */
+/** Whether the server does not know the route. Missing models and stored items have the same status. */
 function lacksRoute({ status, body, url }: PlainAnswer): boolean {
 	if (url.hostname === "api.openai.com") return false;
 	if (/unexpected endpoint|unknown (?:endpoint|route|url)/i.test(body)) return true;

@@ -1,19 +1,19 @@
-// What the API of each provider accepts in a request, where they differ.
+// Differences in what provider APIs accept in a request.
 import type { ProviderType } from "../model-settings.ts";
 import type { MediaRules } from "./accepted-media.ts";
 
 export interface Acceptance {
 	readonly media: MediaRules;
-	/** Tools of a request; null where the provider documents no limit. */
+	/** Maximum tools per request; null if the provider documents no limit. */
 	readonly mostTools: number | null;
-	/** Recognizes the name of a tool to which the provider itself gives a meaning. */
+	/** Whether the provider reserves the tool name. */
 	isReserved(name: string): boolean;
 }
 
 const images = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const web = new Set(["http:", "https:"]);
 
-/** Many servers speak this API at other addresses, with limits of their own. */
+/** Many servers with this API have their own limits. */
 function toChatAcceptance(baseUrl: string): Acceptance {
 	const isOpenai = URL.canParse(baseUrl) && new URL(baseUrl).hostname === "api.openai.com";
 	return {
@@ -30,7 +30,7 @@ const responsesAcceptance: Acceptance = {
 };
 
 const kimiAcceptance: Acceptance = {
-	// `ms:` is a file that was uploaded.
+	// `ms:` is an uploaded file.
 	media: { images, videos: true, audio: true, protocols: new Set([...web, "ms:"]) },
 	mostTools: 128,
 	// A function built into the platform.

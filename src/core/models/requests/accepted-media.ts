@@ -1,5 +1,5 @@
-// Media as the provider accepts them, in the messages of a request. Tools, servers and clients show what no provider knows, and
-// call it what it is not: a provider refuses the whole request, and every later one of the session, because those repeat it.
+// Adapts media in request messages to what the provider accepts. Tools, servers and clients supply unsupported or mislabeled
+// media, and a provider would refuse the whole request and, because the history repeats them, every later one.
 import {
 	type ContentPart,
 	isMedia,
@@ -17,15 +17,15 @@ import type { Capability } from "../model.ts";
 export interface MediaRules {
 	/** MIME types of images. */
 	readonly images: ReadonlySet<string>;
-	/** Whether it has models that take videos. */
+	/** Whether the provider has models that accept video. */
 	readonly videos: boolean;
-	/** Whether it has models that take audio. No capability of a model says whether it is one of them. */
+	/** Whether the provider has models that accept audio; no model capability says which. */
 	readonly audio: boolean;
-	/** Protocols of addresses that the provider reads, with their colon. */
+	/** Protocols of URLs that the provider reads, including the colon. */
 	readonly protocols: ReadonlySet<string>;
 }
 
-/** The same messages, with a line of text for each medium that is left out. What needs no change stays as it is. */
+/** Replaces each unsupported medium with a line of text; unchanged messages stay the same objects. */
 export function withAcceptedMedia(
 	messages: readonly HistoryEntry[],
 	rules: MediaRules,
@@ -37,7 +37,7 @@ export function withAcceptedMedia(
 	});
 }
 
-/** Whether the provider is sent the medium. */
+/** Whether the medium is sent to the provider. */
 export function isAcceptedMedium(part: MediaPart, rules: MediaRules, capabilities: ReadonlySet<Capability>): boolean {
 	return accept(part, rules, capabilities).type !== "text";
 }
@@ -52,7 +52,7 @@ function accept(part: ContentPart, rules: MediaRules, capabilities: ReadonlySet<
 	return address.url === url ? part : mediaPart(kind, address.url);
 }
 
-/** The history may be that of another model. */
+/** The history may come from another model. */
 function isTaken(kind: MediaKind, { videos, audio }: MediaRules, capabilities: ReadonlySet<Capability>): boolean {
 	switch (kind) {
 		case "image":
@@ -92,15 +92,15 @@ function toAcceptedData(kind: MediaKind, url: string, { images }: MediaRules): A
 	return { ok: true, url: toDataUri(type, data) };
 }
 
-/** The MIME type of the data by its bytes, or else the declared one; null when it is none of the kind. */
+/** The MIME type by the data's bytes, else the declared one; null if it is not of this kind. */
 function typeOf(kind: MediaKind, declared: string, data: string): string | null {
-	// The bytes of audio are often those of a container for video.
+	// Audio bytes are often those of a video container.
 	if (kind === "audio") return data !== "" && /^audio\/[a-z0-9.+-]+$/.test(declared) ? declared : null;
-	// Four letters of base64 are three bytes.
+	// Four base64 characters are three bytes.
 	const known = mediaTypeOfBytes(Buffer.from(data.slice(0, Math.ceil(headerLength / 3) * 4), "base64"));
 	if (known !== null) return known;
 	if (data === "" || !/^[a-z]+\/[a-z0-9.+-]+$/.test(declared)) return null;
-	// Every image that a provider accepts is known by its bytes; there are more kinds of videos.
+	// All supported images are recognizable by their bytes; there are more kinds of videos.
 	const isUnknownKind = kind === "video" || !knownImages.has(declared);
 	return isUnknownKind ? declared : null;
 }
@@ -109,7 +109,7 @@ const knownImages: ReadonlySet<string> = new Set([
 	...["image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp", "image/heic", "image/heif"],
 ]);
 
-/** Without line breaks, with padding, and with the letters of the common alphabet; null when it is no base64. */
+/** Normalizes base64: no line breaks, with padding, standard alphabet; null if invalid. */
 function toPlainBase64(text: string): string | null {
 	if (text.length % 4 === 0 && plainBase64.test(text)) return text;
 	const letters = text.replace(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "");

@@ -1,4 +1,4 @@
-// Requests that the provider accepts, whatever a session's context has in it, and answers that name tools as the program does.
+// Adapts requests to the provider's limits, and maps tool names in answers back.
 import { changedChunks } from "../chunk-streams.ts";
 import type { Model, ToolSpecification } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
@@ -7,7 +7,7 @@ import { withAcceptedMedia } from "./accepted-media.ts";
 import { withAcceptedNames } from "./tool-names.ts";
 import { withAcceptedParameters } from "./tool-parameters.ts";
 
-/** The same stream for such requests; the request of the caller stays as it is. */
+/** Wraps the stream; the caller's request is not changed. */
 export function withAcceptedRequests(
 	stream: Model["stream"],
 	{ media, mostTools, isReserved }: Acceptance,
@@ -24,7 +24,7 @@ export function withAcceptedRequests(
 	};
 }
 
-/** The first tools, which are the program's own; the log names the others whenever they have changed. */
+/** Keeps the first tools, which are the program's own; logs the dropped ones whenever they change. */
 function createToolLimit(most: number | null, { log, model }: Pick<ModelSettings, "log" | "model">) {
 	let logged = "";
 	return (tools: readonly ToolSpecification[]): readonly ToolSpecification[] => {

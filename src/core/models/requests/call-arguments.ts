@@ -1,16 +1,16 @@
-// The arguments of earlier calls as a provider accepts them in a history: those of an object, whatever the model had written.
-// The result of a call that was not one says what was wrong with it.
+// Adapts the arguments of earlier calls for a provider: always an object. The call's result already says what was wrong with
+// invalid ones.
 
 import { decodeArguments } from "../../../api/values/call-arguments.ts";
 import { isRecord } from "../../../base/json.ts";
 
-/** The arguments that the call ran with; an empty object for what no tool can take. */
+/** The arguments the call ran with; an empty object for invalid arguments. */
 export function toCallInput(text: string | null): Record<string, unknown> {
 	const decoded = decodeArguments(text);
 	return decoded.ok && isRecord(decoded.value) ? decoded.value : {};
 }
 
-/** The same as text: that of the model where it is strict JSON, because caches of prompts go by the letter. */
+/** toCallInput as text: the model's own text if it is strict JSON, because prompt caches compare text. */
 export function toCallText(text: string | null): string {
 	const decoded = decodeArguments(text);
 	if (!decoded.ok || !isRecord(decoded.value)) return "{}";

@@ -1,20 +1,17 @@
-// Maps the ids of tool calls to the letters that a provider accepts, each unique in a request.
+// Maps tool call ids to characters the provider accepts, unique per request.
 import { takeUnusedName } from "./unused-name.ts";
 
 export interface CallIds {
-	/** The ids for the calls of a message; call it in the order of the conversation. */
+	/** The ids for a message's calls; call in conversation order. */
 	ofCalls(ids: readonly string[]): string[];
-	/**
-	 * The id for a result: that of the last calls before it with the same original id, in their order where several of one
-	 * message have it.
-	 */
+	/** The id for a result: the latest call with the same original id; several in one message are used in order. */
 	ofResult(id: string): string;
 }
 
-/** `spell` maps an id to the provider's letters; ids that become equal, or repeat, get a number. */
+/** `spell` maps an id to allowed characters; colliding or repeated ids get a number. */
 export function createCallIds(spell: (id: string) => string): CallIds {
 	const used = new Set<string>();
-	/** Of each original id, those of the last message that has it; a result takes the first, but for the last one. */
+	/** By original id, the ids from the last message that has it; each result takes the first, but the last one stays. */
 	const current = new Map<string, string[]>();
 	return {
 		ofCalls(ids) {

@@ -1,12 +1,12 @@
-// The body of a request as JSON that every provider can parse.
+// Serializes request bodies as JSON that every provider can parse.
 
 /**
- * Serializes a body. Half a surrogate pair, which a cut text or a model's own escape leaves, becomes U+FFFD: providers refuse
- * a request that has one as invalid JSON, and would refuse every later one of the session, whose history has it as well.
+ * Serializes a body. A lone surrogate, left by a truncated text or the model's own escape, becomes U+FFFD: providers refuse it as
+ * invalid JSON, and would refuse all later requests of the session with the same history.
  */
 export function toJsonBody(body: unknown): string {
 	const text = JSON.stringify(body);
-	// The serializer writes halves as escapes of this form; a text that quotes such an escape has its backslash doubled.
+	// The serializer writes lone surrogates as escapes of this form; a quoted escape has a double backslash.
 	return text.includes("\\ud") ? text.replace(escapes, (all, half) => (half === undefined ? all : "\\ufffd")) : text;
 }
 

@@ -1,5 +1,5 @@
-// Media that only the provider can judge: at addresses that it cannot read, too large, too many, or damaged. With them every
-// request of the session fails; without them the model reads why it is not shown them.
+// Handles media that only the provider can judge: unreadable addresses, too large, too many, or damaged. They would fail every
+// request of the session, so they are replaced with an explanation for the model.
 
 import { type ContentPart, isMedia, type MediaPart, readMedia, textPart } from "../../../api/values/content.ts";
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
@@ -8,18 +8,16 @@ import { changedChunks, withSecondAttempt } from "../chunk-streams.ts";
 import type { Model, ModelChunk, ModelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
 
-/** What providers speak of in their errors about media. */
+/** Words that providers use in media errors. */
 const names = /image|audio|video|media|download|fetch|\bur[il]s?\b/i;
 
-/** Of a provider's error, in characters. */
+/** Maximum characters of the provider's error. */
 const longestReason = 300;
 
 /**
- * The same stream. A request that is refused because of its media is sent again without those that are suspected: those
- * whose address the error quotes, or else those that no request had before, or else all. Once such a request succeeds, later
- * ones leave the same media out at once; if none does, the next request has all of them again.
- *
- * `isSent` says whether requests have a medium at all.
+ * Retries a request refused because of its media without the suspected ones: those whose address the error quotes, else those new
+ * in this request, else all. After a success, later requests omit the same media at once; otherwise the next request includes all
+ * again. `isSent` returns whether requests contain a medium at all.
  */
 export function withoutRefusedMedia(
 	stream: Model["stream"],
@@ -58,7 +56,7 @@ export function withoutRefusedMedia(
 	};
 }
 
-/** Errors in a stream may have no status. */
+/** Stream errors may have no status. */
 function isRefusal({ kind, statusCode, message }: ModelFailure): boolean {
 	const isBadRequest = statusCode === 400 || statusCode === 422 || (statusCode === null && kind === "provider");
 	return isBadRequest && names.test(message);

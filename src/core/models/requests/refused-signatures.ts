@@ -1,16 +1,13 @@
-// Signatures and encrypted reasoning that the provider refuses: of another organization, of a model that it replaced, or damaged.
-// Without them the model lacks its earlier reasoning; with them every request of the session fails.
+// Handles signatures and encrypted reasoning that the provider refuses: from another organization or a replaced model, or
+// damaged. They would fail every request of the session; without them the model only lacks its earlier reasoning.
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
 import { withSecondAttempt } from "../chunk-streams.ts";
 import type { Model, ModelFailure } from "../model.ts";
 
-/** How providers name them in their errors. */
+/** Words that providers use in these errors. */
 const names = /signature|encrypted[ _]content|redacted_thinking|`thinking`/i;
 
-/**
- * The same stream. A request that is refused because of them is sent once more without those of its messages, which
- * later requests leave out at once.
- */
+/** Retries a refused request once without the signatures of its messages; later requests omit them at once. */
 export function withoutRefusedSignatures(stream: Model["stream"]): Model["stream"] {
 	const refused = new WeakSet<HistoryEntry>();
 	return (request, signal) => {
@@ -28,7 +25,7 @@ export function withoutRefusedSignatures(stream: Model["stream"]): Model["stream
 	};
 }
 
-/** Errors in a stream may have no status. */
+/** Stream errors may have no status. */
 function isRefusal({ kind, statusCode, message }: ModelFailure): boolean {
 	const isBadRequest = statusCode === 400 || (statusCode === null && kind === "provider");
 	return isBadRequest && names.test(message);

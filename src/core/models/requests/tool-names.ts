@@ -1,20 +1,20 @@
-// Names of tools as every provider accepts them, in the tools of a request and in the calls of its history. Servers give their
-// tools longer names with other characters, and models call tools by names that they made up.
+// Adapts tool names in a request's tools and history to all providers. Servers use longer names with other characters, and models
+// make up names.
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
 import type { ModelPart, ModelRequest } from "../model.ts";
 import { takeUnusedName } from "./unused-name.ts";
 
-/** The characters, the beginning and the length that all providers have in common. */
+/** The common subset of all providers' rules. */
 const accepted = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const longest = 64;
 
 export interface NamedRequest {
 	readonly request: ModelRequest;
-	/** The part with the tool's own name, where the model calls it by the one that it was given. */
+	/** Restores the tool's own name in a part. */
 	named(part: ModelPart): ModelPart;
 }
 
-/** `isReserved` recognizes a name that the provider itself gives a meaning. Without a name to change the request stays as it is. */
+/** `isReserved` recognizes names reserved by the provider. Returns the same request if nothing changes. */
 export function withAcceptedNames(request: ModelRequest, isReserved: (name: string) => boolean): NamedRequest {
 	const isAccepted = (name: string) => (accepted.test(name) && name.length <= longest) || isReserved(name);
 	const names = new Set([...request.tools.map(({ name }) => name), ...request.messages.flatMap(calledNames)]);

@@ -1,11 +1,11 @@
-// The schema of a tool's parameters as every provider accepts it. One schema that a provider refuses fails the whole request,
-// and with it every turn of the session. Arguments are checked against the schema as it was declared, whatever the model got.
+// Adapts a tool's parameter schema to all providers. One refused schema would fail the whole request, and so every turn of the
+// session. Arguments are still checked against the declared schema.
 import { isRecord } from "../../../base/json.ts";
 import type { ToolSpecification } from "../model.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The tool with parameters that providers accept; what they lose is in its description. */
+/** The tool with accepted parameters; removed constraints are noted in its description. */
 export function withAcceptedParameters(tool: ToolSpecification): ToolSpecification {
 	const known = mended.get(tool.parameters);
 	const { parameters, note } = known ?? mend(tool.parameters);
@@ -16,17 +16,17 @@ export function withAcceptedParameters(tool: ToolSpecification): ToolSpecificati
 
 interface Mended {
 	readonly parameters: Schema;
-	/** What the model is to know of the constraints that were left out; empty when there are none. */
+	/** The removed constraints, for the model; empty if none. */
 	readonly note: string;
 }
 
-/** Tools have the same parameters in every request. */
+/** Cached, because tools have the same parameters in every request. */
 const mended = new WeakMap<Schema, Mended>();
 
-/** Not accepted at the root, where all providers want one object. */
+/** Not accepted at the root, where all providers require one object. */
 const rootCombinations = ["anyOf", "oneOf", "allOf", "not", "enum", "const", "if", "then", "else"];
 
-/** Characters of constraints that a description may have. */
+/** Maximum characters of constraints in a description. */
 const longestNote = 4000;
 
 function mend(schema: Schema): Mended {
@@ -68,7 +68,7 @@ const numbers: ReadonlySet<string> = new Set([
 	"maxProperties",
 ]);
 
-/** The schema itself where nothing of it has to change. */
+/** Returns the same schema if nothing changes. */
 function mendSchema(schema: Schema): Schema {
 	let isChanged = false;
 	const entries = Object.entries(schema).flatMap(([keyword, value]) => {
@@ -83,13 +83,13 @@ function mendSchema(schema: Schema): Schema {
 	return isChanged ? Object.fromEntries(entries) : schema;
 }
 
-/** Undefined for a value that is none of this keyword. */
+/** Undefined for an invalid value. */
 function mendKeyword(keyword: string, value: unknown): unknown {
 	if (keyword === "type") return mendType(value);
 	if (keyword === "required")
 		return Array.isArray(value) && value.every((name) => typeof name === "string") ? value : undefined;
 	if (keyword === "enum") return Array.isArray(value) && value.length > 0 ? value : undefined;
-	// Older drafts have a list here, of one schema for each position.
+	// Older drafts have a list here, one schema per position.
 	if (keyword === "items") return Array.isArray(value) ? toEither(value) : mendInner(value);
 	if (texts.has(keyword)) return typeof value === "string" ? value : undefined;
 	if (numbers.has(keyword)) return typeof value === "number" ? value : undefined;

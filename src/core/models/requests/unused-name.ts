@@ -1,6 +1,6 @@
 /**
- * The name, with a number after it where it is among the used ones, to which it is added. Shortened before the number if it
- * would have more than `longest` characters.
+ * Makes the name unique among `used` with a number suffix and adds it there. Shortens it before the number if it would exceed
+ * `longest` characters.
  */
 export function takeUnusedName(name: string, used: Set<string>, longest = Number.POSITIVE_INFINITY): string {
 	let unused = name;

@@ -1,5 +1,4 @@
-// Parses the line language of scripted answers: a script becomes the parts to stream. A script is parsed completely
-// before anything is streamed.
+// Parses the line language of scripted answers into parts to stream. A script is parsed completely before streaming starts.
 
 import type { TokenUsage } from "../../../api/values/content.ts";
 import { isRecord } from "../../../base/json.ts";
@@ -14,12 +13,12 @@ import {
 	toValue,
 } from "./echo-payload.ts";
 
-/** What a script streams. `parts` is never empty. */
+/** The parsed script. `parts` is never empty. */
 export interface EchoScript {
 	readonly parts: readonly ModelPart[];
 	readonly usage: TokenUsage | null;
 	readonly messageId: string | null;
-	/** Null when the model had finished. */
+	/** Null if the model finished normally. */
 	readonly end: AnswerEnd | null;
 }
 
@@ -32,13 +31,11 @@ interface Draft {
 
 type ReadLine = (draft: Draft, payload: string, position: LinePosition) => void;
 
-// The line ends that Python's str.splitlines knows.
+// The line breaks that Python's str.splitlines recognizes.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are line ends there.
 const lineEnds = /\r\n|[\n\r\v\f\u001c\u001d\u001e\u0085\u2028\u2029]/;
 
-/**
- * Parses a script. Throws EchoScriptError at the first faulty line or `error` line, and when nothing would be streamed.
- */
+/** Throws EchoScriptError at the first faulty line or `error` line, and if nothing would be streamed. */
 export function parseEchoScript(script: string): EchoScript {
 	const draft: Draft = { parts: [], usage: null, messageId: null, end: null };
 	let number = 0;

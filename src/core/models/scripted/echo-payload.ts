@@ -1,8 +1,8 @@
-// Parses the payloads of script lines: quoted text, values, mappings; defines the error of an invalid payload.
+// Parses the payloads of script lines: quoted text, values, mappings; defines the error for an invalid payload.
 import { isRecord } from "../../../base/json.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
 
-/** A script that cannot be streamed, or one that asks for a failure; `failure` is what the request ends with. */
+/** Thrown for an invalid script or a scripted failure; `failure` ends the request. */
 export class EchoScriptError extends Error {
 	override readonly name = "EchoScriptError";
 	readonly failure: ModelFailure;
@@ -21,7 +21,7 @@ export class EchoScriptError extends Error {
 /** The position of a payload, for error messages. */
 export interface LinePosition {
 	readonly kind: string;
-	/** The physical line, from 1. */
+	/** The physical line, counted from 1. */
 	readonly line: number;
 }
 
@@ -29,14 +29,14 @@ export function payloadFault(position: LinePosition, problem: string): EchoScrip
 	return new EchoScriptError("provider", `Invalid echo ${position.kind} at line ${position.line}: ${problem}`);
 }
 
-/** The text without one pair of matching quotes around it. Nothing is unescaped. */
+/** Removes one pair of matching quotes. Unescapes nothing. */
 export function stripQuotes(text: string): string {
 	const first = text.charAt(0);
 	if (text.length < 2 || (first !== '"' && first !== "'") || !text.endsWith(first)) return text;
 	return text.slice(1, -1);
 }
 
-/** JSON if it parses, null for nothing, `null` and `none`, else the text without its quotes. */
+/** Parsed JSON; null for an empty text, `null` and `none`; else the text without quotes. */
 export function toValue(payload: string): unknown {
 	const text = payload.trim();
 	const word = text.toLowerCase();
@@ -45,7 +45,7 @@ export function toValue(payload: string): unknown {
 	return decoded === undefined ? stripQuotes(text) : decoded;
 }
 
-/** A JSON object, or `key=value` tokens apart by spaces or commas. Throws EchoScriptError for anything else. */
+/** A JSON object, or `key=value` tokens separated by spaces or commas. Throws EchoScriptError for anything else. */
 export function parseMapping(payload: string, position: LinePosition): Record<string, unknown> {
 	const decoded = decodeJson(payload);
 	if (decoded !== undefined && !isRecord(decoded)) throw payloadFault(position, "the payload must be an object");
@@ -81,7 +81,7 @@ const namedEscapes: ReadonlyMap<string, string> = new Map([
 	["\t", "\\t"],
 ]);
 
-/** The text as Python's `repr` writes it, which is how clients know the messages that quote a line. */
+/** Formats the text like Python's `repr`; clients recognize the messages that quote a line this way. */
 export function toPythonLiteral(text: string): string {
 	const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
 	let literal = quote;

@@ -3,10 +3,10 @@ import { type ModelChunk, modelFailure } from "../model.ts";
 import { type EchoScript, parseEchoScript } from "./echo-language.ts";
 import { EchoScriptError } from "./echo-payload.ts";
 
-/** Parts per chunk: enough to make long scripts cheap, few enough to notice an abort in between. */
+/** Parts per chunk: enough to make long scripts cheap, few enough to notice an abort. */
 const batchSize = 64;
 
-/** The chunks of a script. A script that is invalid, or simulates an error, is one `failed`. */
+/** The chunks of a script. An invalid script or a simulated error is one `failed` chunk. */
 export async function* streamEchoScript(script: string, signal: AbortSignal): AsyncGenerator<ModelChunk, void> {
 	const read = readScript(script);
 	if (signal.aborted) return;

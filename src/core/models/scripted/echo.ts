@@ -1,4 +1,4 @@
-// The echo model: its answer is the script found in the last message, which must be the user's.
+// The echo model answers with the script in the last message, which must be the user's.
 import { joinTexts } from "../../../api/values/content.ts";
 import { type Capability, type Model, type ModelChunk, type ModelRequest, modelFailure } from "../model.ts";
 import { streamEchoScript } from "./echo-stream.ts";
@@ -20,7 +20,7 @@ async function* streamEcho(request: ModelRequest, signal: AbortSignal): AsyncGen
 		yield modelFailure("provider", "The echo model needs a last message that is the user's.");
 		return;
 	}
-	// A script consists of lines: parts that were sent separately must not share one.
+	// A script consists of lines, so separately sent parts must not share one.
 	const script = joinTexts(message.content, "\n");
 	yield* streamEchoScript(script, signal);
 }

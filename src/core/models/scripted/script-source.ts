@@ -1,12 +1,12 @@
-// Loads scripts from the file named in the environment, as JSON or as text, once when a model is created.
+// Loads scripts from the file named in the environment, as JSON or text, once per model.
 import { errorText } from "../../../base/errors.ts";
 import { ModelConfigurationError, type ModelSettings } from "../model-settings.ts";
 
 const variable = "KIMI_SCRIPTED_ECHO_SCRIPTS";
 
 /**
- * The scripts of the file that `KIMI_SCRIPTED_ECHO_SCRIPTS` names: a JSON array of strings, or texts between lines of
- * `---`. Throws ModelConfigurationError when the variable or file is missing or holds no scripts.
+ * The scripts in the file named by `KIMI_SCRIPTED_ECHO_SCRIPTS`: a JSON array of strings, or texts separated by `---` lines.
+ * Throws ModelConfigurationError if the variable, file or scripts are missing.
  */
 export async function loadScripts(
 	settings: Pick<ModelSettings, "environment" | "home" | "readFile">,

@@ -1,5 +1,5 @@
-// The scripted model: answers each request with the next script of a queue. script-source.ts reads the queue's file;
-// echo-language.ts parses a script.
+// The scripted model answers each request with the next script of a queue. script-source.ts reads the file; echo-language.ts
+// parses a script.
 import { toJsonLine } from "../../../base/json.ts";
 import { type Capability, type Model, type ModelChunk, modelFailure } from "../model.ts";
 import { streamEchoScript } from "./echo-stream.ts";
@@ -8,16 +8,16 @@ export interface ScriptedEchoSettings {
 	readonly scripts: readonly string[];
 	readonly maxContextSize: number;
 	readonly capabilities: ReadonlySet<Capability>;
-	/** Called with each script that is used, as one line without newline; null for no trace. */
+	/** Called with each used script as one line without newline; null for no trace. */
 	readonly trace: ((line: string) => void) | null;
 }
 
-/** A scripted model; `copy` starts with the remaining queue and the counter, and is then independent. */
+/** A scripted model; `copy` takes the remaining queue and counter, and is then independent. */
 export interface ScriptedEchoModel extends Model {
 	copy(): ScriptedEchoModel;
 }
 
-/** A model that uses the next script at the first pull of each request, even when that script then fails. */
+/** Uses the next script at the first pull of each request, even if that script then fails. */
 export function createScriptedEchoModel(settings: ScriptedEchoSettings): ScriptedEchoModel {
 	return createFrom(settings, 0);
 }

@@ -1,4 +1,4 @@
-// A model for a try without a key: it looks at the directory once, then says what it is and how to get a real one.
+// A model for a trial without a key: looks at the directory once, then explains what it is and how to get a real one.
 import { type ContentPart, joinTexts } from "../../../api/values/content.ts";
 import { modelAdvice, scriptedModelName } from "../../../api/values/model-advice.ts";
 import { beginning } from "../../../base/text/well-formed.ts";
@@ -35,5 +35,5 @@ function toScript({ messages, tools }: ModelRequest): string {
 
 const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();
 
-/** Not a remark of the program about the result. */
+/** Excludes the program's remarks about the result. */
 const isResult = (part: ContentPart) => part.type === "text" && !part.text.startsWith("<system>");
