@@ -1,5 +1,5 @@
-// The gateway: the sessions of a host over HTTP, for several clients at once. Requests come by POST, events as
-// server-sent events; who may do what is decided before anything of a request is acted on.
+// The gateway: serves a host's sessions to several clients over HTTP. Requests are POSTs, events are server-sent events; access
+// is checked before a request is processed.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -32,42 +32,42 @@ import { type EventSink, ResponseSink } from "./streams/event-sink.ts";
 import { carryEvents, type StreamOptions } from "./streams/event-stream.ts";
 import { WriteRounds } from "./streams/write-rounds.ts";
 
-/** Connections, and streams of events among them. */
+/** Maximum connections, and maximum event streams among them. */
 export const connectionLimit = 1024;
 export const streamLimit = 512;
 /** Milliseconds for a client to send its headers, and its whole request. */
 const headersTime = 10_000;
 const requestTime = 120_000;
-/** Milliseconds at the end for the answers to requests that were taken, and for WebSockets to say farewell. */
+/** Milliseconds at shutdown for pending answers and WebSocket close handshakes. */
 const lastAnswerTime = 500;
 
 export interface GatewayOptions {
 	readonly sessions: SessionsApi;
-	/** The workers that run them; absent where this process does. */
+	/** The workers that run the sessions; absent if this process does. */
 	readonly workers?: ListWorkers;
 	readonly server: { readonly name: string; readonly version: string };
 	/** A literal address. */
 	readonly address: string;
-	/** 0 for any that is free. */
+	/** 0 for any free port. */
 	readonly port: number;
-	/** Further names by which clients reach it, such as that of a proxy. */
+	/** Additional host names, such as a proxy's. */
 	readonly names: readonly string[];
 	/** PEM texts; null for plain HTTP. */
 	readonly tls: TlsFiles | null;
 	readonly tokens: Tokens;
-	/** The prompts that wait. */
+	/** The queued prompts. */
 	readonly queues: QueueStore;
-	/** How somebody without a model gets one; null where that is not possible. */
+	/** Model setup for new users; null if not available. */
 	readonly setup: Setup | null;
-	/** Completes paths of directories; absent where those of this machine are not those of the sessions. */
+	/** Completes directory paths; absent if the sessions run on another machine. */
 	readonly findDirectories?: FindDirectories;
 	/** The web page; null to serve none. */
 	readonly page: PageFiles | null;
-	/** Speaks the protocols of clients that come by WebSocket. */
+	/** Serves WebSocket client protocols. */
 	readonly converse: Converse;
-	/** What operators are shown; absent for nothing. */
+	/** Operations endpoints; absent for none. */
 	readonly operations?: Operations;
-	/** Begins the trace of a request, with the header `traceparent` that it came with; absent for none. */
+	/** Starts a request's trace, with its `traceparent` header; absent for none. */
 	readonly trace?: (method: string, parent: string | null) => RequestTrace;
 	readonly clock: Clock;
 	readonly log: Log;
@@ -75,11 +75,11 @@ export interface GatewayOptions {
 
 export interface Gateway {
 	readonly port: number;
-	/** Ends the streams and takes no more requests; resolves when those that were taken whole are answered, or soon after. */
+	/** Ends the streams and refuses new requests; resolves when complete requests are answered, or soon after. */
 	close(): Promise<void>;
 }
 
-/** A request that was let in. */
+/** An admitted request. */
 interface Visit {
 	readonly request: IncomingMessage;
 	readonly response: ServerResponse;
@@ -89,7 +89,7 @@ interface Visit {
 	readonly query: string;
 }
 
-/** Starts to listen. Fails with the error of the system when the address cannot be used. */
+/** Starts to listen. Fails with the system error if the address is unusable. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 	const visits = new Visits(options);
 	const server = new HttpServer({
@@ -119,11 +119,11 @@ class Visits {
 	readonly #bodies = new Bodies();
 	readonly #calls: RpcRequests;
 	readonly #tokenWatch: TokenWatch;
-	/** One for each open stream. */
+	/** One controller per open stream. */
 	readonly #streams = new Set<AbortController>();
 	readonly #rounds = new WriteRounds();
 	#access: AccessControl | null = null;
-	/** Loaded when the first client wants one. */
+	/** Loaded for the first WebSocket client. */
 	#sockets: Promise<Sockets> | null = null;
 	#isClosed = false;
 
@@ -152,7 +152,7 @@ class Visits {
 		void this.#sockets?.then((sockets) => sockets.close());
 	}
 
-	/** Serves a client that wants a WebSocket, or refuses it, whatever happens. */
+	/** Serves or refuses a WebSocket client. Never rejects. */
 	async upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
 		stream.on("error", () => {});
 		try {
@@ -175,7 +175,7 @@ class Visits {
 			({ Sockets }) =>
 				new Sockets({
 					...this.#options,
-					// Only those that may control are let in.
+					// Only tokens with the control scope are admitted.
 					watchToken: (token, onRevoked) => this.#tokenWatch.watch(token, "control", onRevoked),
 				}),
 		);
@@ -184,9 +184,9 @@ class Visits {
 		return sockets;
 	}
 
-	/** Answers a request, whatever happens. */
+	/** Answers a request. Never rejects. */
 	async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-		// A connection that breaks ends its stream; there is nothing else to do about it.
+		// A broken connection ends its stream; nothing else to do.
 		response.on("error", () => {});
 		try {
 			const { operations } = this.#options;
@@ -199,12 +199,12 @@ class Visits {
 		} catch (thrown) {
 			this.#refuse(response, thrown);
 		} finally {
-			// What was not read of a refused request would keep its connection from being used again.
+			// Unread data of a refused request would prevent the connection's reuse.
 			if (!request.complete) request.resume();
 		}
 	}
 
-	/** Whether it works, for whoever reaches the server by its name. */
+	/** The health check, for all clients that use an accepted host name. */
 	async #answerHealth(request: IncomingMessage, response: ServerResponse, operations: Operations): Promise<void> {
 		const misplaced = this.#access?.checkPlace(toFacts(request)) ?? null;
 		if (misplaced !== null) throw new HttpRefusal(misplaced.status, misplaced.text);
@@ -221,7 +221,7 @@ class Visits {
 		sendText(response, 200, type, text);
 	}
 
-	/** The page is for everybody who reaches the server by its name: it shows nothing without a token. */
+	/** The page is public for accepted host names, because it shows nothing without a token. */
 	#sendPage(request: IncomingMessage, response: ServerResponse): boolean {
 		const { page } = this.#options;
 		if (page === null || this.#access === null || this.#access.checkPlace(toFacts(request)) !== null) return false;
@@ -232,7 +232,7 @@ class Visits {
 		return { ...(await this.#letIn(request, null)), request, response };
 	}
 
-	/** Whom a request comes from and what for; `offered` is an authorization that it has elsewhere than in the header. */
+	/** Authenticates and authorizes a request; `offered` is an authorization from outside the header. */
 	async #letIn(
 		request: IncomingMessage,
 		offered: string | null,
@@ -244,7 +244,7 @@ class Visits {
 		if (access.kind === "refused") {
 			throw new HttpRefusal(access.status, access.text, {
 				...(access.status === 401 ? { "www-authenticate": "Bearer" } : {}),
-				// Whoever was not let in holds no connection, however slowly the rest of the request comes.
+				// Refused clients must not hold a connection by sending the rest of the request slowly.
 				connection: "close",
 			});
 		}
@@ -317,7 +317,7 @@ class Visits {
 		return readStreamOptions(query, typeof last === "string" ? last : null, scope);
 	}
 
-	/** `POST /events`: one session, attached to with what `session.attach` takes. */
+	/** `POST /events`: streams one session with `session.attach` parameters. */
 	async #streamBody(visit: Visit): Promise<void> {
 		const params = await this.#bodies.use(visit.request, async (bytes) =>
 			readParams(attachOperation.params, parseBody(bytes), "session.attach"),
@@ -368,7 +368,7 @@ class Visits {
 			throw new HttpRefusal(503, `There are ${streamLimit} streams; close one, or carry several sessions in one.`);
 		}
 		const { socket } = request;
-		// The token took a while to be read, and the end of a connection is reported once.
+		// Reading the token took time, and the end of a connection is only reported once.
 		if (socket.destroyed || response.destroyed) return;
 		const ending = new AbortController();
 		const end = () => ending.abort();
@@ -378,7 +378,7 @@ class Visits {
 		try {
 			beginEvents(response, headers);
 			response.once("close", end);
-			// An answer that waits for another one of its connection is not closed with it.
+			// An answer queued behind another on the same connection is not closed with it.
 			socket.once("close", end);
 			await carry(sink);
 		} finally {
@@ -387,7 +387,7 @@ class Visits {
 			this.#streams.delete(ending);
 			sink.flush();
 			response.end();
-			// Somebody who does not read would hold the rest for ever.
+			// A client that does not read would hold the rest forever.
 			if (ending.signal.aborted) response.destroy();
 		}
 	}

@@ -1,4 +1,4 @@
-// Pages of a session's stored events, from its end backwards: what a client shows before the events of its stream.
+// Pages through a session's stored events from the end, for what a client shows before its stream.
 
 import type { AgentEvent, Cursor } from "../../api/values/event.ts";
 import { eachOf } from "../../base/collections.ts";
@@ -7,16 +7,16 @@ import type { SessionApi } from "../../kernel/api.ts";
 import { type PublicEvent, toPublicEvent } from "../shared/public-event.ts";
 import type { PageRequest } from "./requests.ts";
 
-/** Characters of a page; a single event may be larger. */
+/** Maximum characters of a page; a single event may exceed it. */
 const pageSize = 8 * 1024 * 1024;
 
 export interface HistoryPage {
 	readonly sessionId: string;
 	/** The last stored event at this moment. */
 	readonly cursor: Cursor;
-	/** In their order. */
+	/** In order. */
 	readonly events: readonly PublicEvent[];
-	/** The `before` of the page that comes before; null at the beginning. */
+	/** The `before` of the preceding page; null at the beginning. */
 	readonly before: number | null;
 }
 
@@ -30,7 +30,7 @@ export async function readHistory(session: SessionApi, { before, limit }: PageRe
 		if ((event.seq ?? 0) >= end) break;
 		page.push(event);
 		size += textSize(event.body);
-		// What is nearer to the end is shown first.
+		// Keeps the events nearest to the end.
 		while (size > pageSize && page.length > 1) {
 			const [oldest] = page.splice(0, 1);
 			size -= textSize(oldest?.body);

@@ -1,4 +1,4 @@
-// The servers of this process over HTTP, or over HTTPS with files: how long requests may take, where they listen, and how they end.
+// The HTTP and HTTPS servers of this process: request timeouts, listening and shutdown.
 import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { Socket } from "node:net";
@@ -12,7 +12,7 @@ export interface TlsFiles {
 	readonly key: string;
 }
 
-/** Milliseconds for the headers of a request, and the handshake of HTTPS, and for all of a request. */
+/** Milliseconds for the request headers and the TLS handshake, and for the whole request. */
 export interface RequestTimes {
 	readonly headers: number;
 	readonly request: number;
@@ -22,29 +22,29 @@ export interface HttpServerOptions {
 	/** Null for plain HTTP. */
 	readonly tls: TlsFiles | null;
 	readonly times: RequestTimes;
-	/** Connections at once; further ones are closed. */
+	/** Maximum connections; further ones are closed. */
 	readonly connectionLimit: number;
 	readonly clock: Clock;
 	readonly onRequest: RequestListener;
-	/** Takes over a connection that becomes a WebSocket; absent where none may. */
+	/** Takes over a WebSocket connection; absent to refuse them. */
 	readonly onUpgrade?: (request: IncomingMessage, stream: Duplex, head: Buffer) => void;
-	/** The server failed after it had begun to listen. */
+	/** Called for an error after listening has begun. */
 	readonly onError: (error: Error) => void;
 }
 
-/** Milliseconds between two looks for requests that took longer. */
+/** Milliseconds between timeout checks. */
 const timeCheckSpan = 2_000;
-/** Handshakes under way at once; with more, the oldest is given up. */
+/** Maximum concurrent TLS handshakes; beyond, the oldest is dropped. */
 const handshakeLimit = 128;
 
 export class HttpServer {
 	readonly #server: Server;
 	readonly #options: HttpServerOptions;
-	/** By where they come from, the oldest first; over HTTPS the encrypted ones once their handshake is over. */
+	/** By remote address and port, oldest first; for HTTPS, the encrypted sockets once their handshake is done. */
 	readonly #connections = new Map<string, Socket>();
-	/** Of HTTPS; whoever has not finished its handshake is not known yet, and may not take the places of others. */
+	/** TLS handshakes in progress. They must not exhaust the connection slots. */
 	readonly #handshakes = new Set<string>();
-	/** The requests that are not answered, by their connection: of several that came together only one answer is closed with it. */
+	/** Unanswered requests by connection: only one of several pipelined answers is closed with its connection. */
 	readonly #requests = new Map<Socket, Set<IncomingMessage>>();
 	readonly #upgraded = new Set<Socket>();
 	#isEnding = false;
@@ -83,7 +83,7 @@ export class HttpServer {
 		});
 	}
 
-	/** Listens, with port 0 on any that is free, and resolves with the port. Fails with the error of the system. */
+	/** Listens (port 0: any free port) and resolves with the port. Fails with the system error. */
 	async listen(port: number, host: string): Promise<number> {
 		const server = this.#server;
 		await new Promise<void>((resolve, reject) => {
@@ -99,8 +99,8 @@ export class HttpServer {
 	}
 
 	/**
-	 * Takes no more connections and cuts those that have no whole request: no handshake, half a head, half a body, nothing
-	 * more to say. The answers to the others, and what was upgraded, have so many milliseconds. Resolves once all are gone.
+	 * Stops accepting, and closes connections without a complete request. Pending answers and upgraded connections get `patience`
+	 * milliseconds. Resolves when all are closed.
 	 */
 	async close(patience: number): Promise<void> {
 		this.#isEnding = true;
@@ -109,7 +109,7 @@ export class HttpServer {
 		for (const socket of this.#connections.values()) if (!awaited.has(socket)) socket.destroy();
 		const cut = () => {
 			for (const socket of this.#connections.values()) socket.destroy();
-			// Of a runtime that does not show every connection.
+			// For a runtime that does not report every connection.
 			this.#server.closeAllConnections();
 		};
 		const withdraw = patience === 0 ? cut() : this.#options.clock.after(patience, cut);
@@ -119,7 +119,7 @@ export class HttpServer {
 
 	#receive(request: IncomingMessage, response: ServerResponse): void {
 		const { socket } = request;
-		// The parser loses what came together with such a request: nobody is to wait for an answer to that.
+		// The parser loses pipelined requests after such a request, so do not let them wait.
 		if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
 		const requests = this.#requests.get(socket) ?? new Set();
 		this.#requests.set(socket, requests.add(request));
@@ -131,7 +131,7 @@ export class HttpServer {
 		this.#options.onRequest(request, response);
 	}
 
-	/** Where somebody waits for the answer to a whole request, and what is no connection of HTTP any more. */
+	/** Connections that await an answer to a complete request, and upgraded connections. */
 	#awaited(): ReadonlySet<Socket> {
 		const waiting = [...this.#requests].filter(([, requests]) => [...requests].some(({ complete }) => complete));
 		return new Set([...this.#upgraded, ...waiting.map(([socket]) => socket)]);
@@ -158,7 +158,7 @@ export class HttpServer {
 		this.#connections.set(name, socket);
 		socket.once("close", () => {
 			this.#requests.delete(socket);
-			// Another connection may have the name by then.
+			// Another connection may use the name by then.
 			if (this.#connections.get(name) !== socket) return;
 			this.#connections.delete(name);
 			this.#handshakes.delete(name);
@@ -166,14 +166,14 @@ export class HttpServer {
 	}
 }
 
-/** The connection over which a socket came, encrypted or not. */
+/** The connection of a plain or encrypted socket. */
 const nameOf = ({ remoteAddress = "", remotePort = 0 }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 const offersWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === "websocket";
 
 /**
- * A request in which the offer of any other protocol counts as none, as a server may ignore it (RFC 9110 §7.8): many
- * clients offer HTTP/2. Without this the server would leave the connection to whoever takes WebSockets, and read no body.
+ * A request that ignores offers of protocols other than WebSocket, as RFC 9110 §7.8 allows: many clients offer HTTP/2. Otherwise
+ * the server would pass the connection to the WebSocket handler and read no body.
  */
 class PlainRequest extends IncomingMessage {
 	constructor(socket: Socket) {
@@ -189,7 +189,7 @@ class PlainRequest extends IncomingMessage {
 	}
 }
 
-/** The answer to a request that the server took for an upgrade, whose body can be read: Bun asks nobody before. */
+/** The answer to a request that the server took for an upgrade, with a readable body, because Bun does not ask before. */
 function respondOn(socket: Socket, request: IncomingMessage): ServerResponse {
 	const response = new ServerResponse(request);
 	response.assignSocket(socket);

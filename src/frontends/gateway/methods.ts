@@ -1,4 +1,4 @@
-// The methods of the gateway: the public operations, and its own for set-up, queues and workers.
+// The gateway's methods: the public operations, and its own for setup, queues and workers.
 import type * as v from "valibot";
 import type { SessionHandle, SessionsApi } from "../../kernel/api.ts";
 import {
@@ -22,7 +22,7 @@ import {
 } from "./protocol.ts";
 import { available, type Setup, SignIn } from "./setup.ts";
 
-/** The workers that run, each with the reason why it cannot be used here; that is absent when it can. */
+/** The running workers, each with the reason why it is unusable here; absent if usable. */
 export type ListWorkers = () => Promise<
 	readonly {
 		readonly id: string;
@@ -34,25 +34,25 @@ export type ListWorkers = () => Promise<
 	}[]
 >;
 
-/** Completes the path of a directory; the result is as that of `directories.find`. */
+/** Completes a directory path; same result as `directories.find`. */
 export type FindDirectories = (
 	typed: string,
 ) => Promise<{ readonly path: string; readonly directories: readonly string[] }>;
 
 export interface MethodParts {
 	readonly sessions: SessionsApi;
-	/** The workers that run the sessions; absent where this process does. */
+	/** The workers that run the sessions; absent if this process does. */
 	readonly workers?: ListWorkers;
 	readonly queues: Omit<PromptQueues, "watch" | "close">;
 	readonly setup: Setup | null;
-	/** Absent where the directories of this machine are not those of the sessions. */
+	/** Absent if the sessions run on another machine. */
 	readonly findDirectories?: FindDirectories;
 	readonly server: { readonly name: string; readonly version: string };
 }
 
 type OwnHandlers = { readonly [N in OwnMethodName]: (params: Params<N>, origin: CallOrigin) => Promise<Result<N>> };
 
-/** Calls a method with params as they came. Fails with a KernelError; `invalid-input` names the place of what is wrong. */
+/** Calls a method with unvalidated params. Fails with a KernelError; `invalid-input` names the faulty place. */
 export type CallMethod = (name: MethodName, params: unknown, origin: CallOrigin) => Promise<unknown>;
 
 export function createMethods({ sessions, workers, queues, setup, findDirectories, server }: MethodParts): CallMethod {

@@ -1,4 +1,4 @@
-// Health and metrics of a process that serves no clients over HTTP: a server of its own for operators.
+// A separate operations server with health and metrics, for processes that serve no HTTP clients.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../base/clock.ts";
 import { toKernelError } from "../../base/errors.ts";
@@ -10,19 +10,19 @@ import { type Operations, sendHealth, sendText, toHealthPath } from "./operation
 import { HttpRefusal, sendJson, toStatus } from "./replies.ts";
 import { toFacts } from "./requests.ts";
 
-/** Connections, and milliseconds for the headers of a request and for all of it. */
+/** Maximum connections, and milliseconds for the headers and for the whole request. */
 const connectionLimit = 64;
 const requestTime = 10_000;
 
 export interface OperationsServerOptions {
 	readonly host: string;
-	/** 0 for any that is free. */
+	/** 0 for any free port. */
 	readonly port: number;
 	/** PEM texts; null for plain HTTP. */
 	readonly tls: TlsFiles | null;
 	readonly tokens: Pick<Tokens, "scopeOf">;
 	readonly operations: Pick<Operations, "isReady"> & {
-		/** The metrics as text, with its media type. */
+		/** The metrics text and its media type. */
 		metrics(): Promise<{ readonly type: string; readonly text: string }>;
 	};
 	readonly clock: Clock;
@@ -31,14 +31,14 @@ export interface OperationsServerOptions {
 
 export interface OperationsServer {
 	readonly port: number;
-	/** Cuts its connections; resolves once they are gone. */
+	/** Closes its connections; resolves once they are closed. */
 	close(): Promise<void>;
 }
 
-/** Starts to listen. Fails with the error of the system when the address cannot be used. */
+/** Starts to listen. Fails with the system error if the address is unusable. */
 export async function startOperationsServer(options: OperationsServerOptions): Promise<OperationsServer> {
 	const { host, port, tls, tokens, operations, clock, log } = options;
-	// It answers nobody without a token but with one word, so that the name by which it is reached does not matter.
+	// Without a token it answers only with one word, so any host name is accepted.
 	const access = new AccessControl({ hosts: null, tokens, now: () => clock.monotonic() });
 	const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
 		const health = toHealthPath(request);
@@ -60,7 +60,7 @@ export async function startOperationsServer(options: OperationsServerOptions): P
 	};
 	const listener = (request: IncomingMessage, response: ServerResponse): void => {
 		response.on("error", () => {});
-		// Nothing here has a body.
+		// No request here has a body.
 		request.resume();
 		answer(request, response).catch((thrown: unknown) => {
 			if (thrown instanceof HttpRefusal) {

@@ -1,29 +1,29 @@
-// What operators ask a gateway: whether it works, and its metrics.
+// Health and metrics of a gateway.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HttpRefusal, protectingHeaders } from "./replies.ts";
 
-/** The connections of clients at this moment. */
+/** The current client connections. */
 export interface ConnectionCounts {
-	/** Streams of events. */
+	/** Event streams. */
 	readonly streams: number;
 	/** Streams and WebSockets. */
 	readonly clients: number;
 }
 
 export interface Operations {
-	/** Whether requests can be served: the store answers. Never rejects. */
+	/** Whether the store answers. Never rejects. */
 	isReady(): Promise<boolean>;
-	/** The metrics as text, with its media type. */
+	/** The metrics text and its media type. */
 	metrics(connections: ConnectionCounts): Promise<{ readonly type: string; readonly text: string }>;
 }
 
-/** The path of a request for the health of the server; null for another request. */
+/** The health path of a request; null for other requests. */
 export function toHealthPath({ url = "" }: IncomingMessage): "/healthz" | "/readyz" | null {
 	const [path] = url.split("?");
 	return path === "/healthz" || path === "/readyz" ? path : null;
 }
 
-/** The answer says nothing but whether it works: it needs no token. */
+/** Reveals only whether the server works, so it needs no token. */
 export function sendHealth(request: IncomingMessage, response: ServerResponse, isWell: boolean): void {
 	if (request.method !== "GET" && request.method !== "HEAD") {
 		throw new HttpRefusal(405, "This path takes GET and HEAD alone.", { allow: "GET, HEAD" });

@@ -1,5 +1,5 @@
-// The files of the web page: read once, and given to whoever asks by the right name, since they hold no secrets. The page gets its
-// token from the fragment of its address, which no browser sends.
+// The web page's files: read once, and public, because they hold no secrets. The page gets its token from the URL fragment, which
+// browsers do not send.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import path from "node:path";
 import type { Files } from "../../ports/files/port.ts";
@@ -11,7 +11,7 @@ interface PageFile {
 	readonly compressed: Buffer | null;
 }
 
-/** By the path that is asked for. */
+/** By request path. */
 export type PageFiles = ReadonlyMap<string, PageFile>;
 
 const types: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ const types: Readonly<Record<string, string>> = {
 	".svg": "image/svg+xml",
 };
 
-/** The built page in this directory; null when it was not built. */
+/** The built page in this directory; null if not built. */
 export async function readPage(directory: string, files: Files): Promise<PageFiles | null> {
 	const assets = path.join(directory, "assets");
 	const page = new Map<string, PageFile>();
@@ -36,7 +36,7 @@ export async function readPage(directory: string, files: Files): Promise<PageFil
 	return page;
 }
 
-/** Sends a file of the page, whose address is checked already; false for paths that are none. */
+/** Sends a page file for a checked address; returns false for other paths. */
 export function sendPageFile(page: PageFiles, request: IncomingMessage, response: ServerResponse): boolean {
 	const [at = ""] = (request.url ?? "").split("?");
 	const file = page.get(at);
@@ -46,7 +46,7 @@ export function sendPageFile(page: PageFiles, request: IncomingMessage, response
 	const body = compressed ?? file.plain;
 	response.writeHead(200, {
 		...protectingHeaders,
-		// A new version has other names for its assets: only the HTML can be out of date.
+		// Asset names contain a hash, so only the HTML can be out of date.
 		"cache-control": /-[\w-]{6,}\.\w+$/.test(at) ? "public, max-age=31536000, immutable" : "no-cache",
 		"content-type": file.type,
 		"content-length": body.length,

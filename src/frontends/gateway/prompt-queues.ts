@@ -1,5 +1,5 @@
-// The prompts that wait for the end of a turn: every client of a session sees and changes the same ones. A turn that
-// finishes is followed by the next one; after a turn that failed or was stopped they wait until a person sends one.
+// Queued prompts, shared by all clients of a session. After a finished turn the next one starts; after a failed or stopped turn
+// they wait until a user sends one.
 
 import type { Cursor } from "../../api/values/event.ts";
 import type { PromptFile } from "../../api/values/prompt-file.ts";
@@ -10,15 +10,15 @@ import type { Attachment, SessionHandle, SessionsApi } from "../../kernel/api.ts
 import { withFiles } from "../shared/prompt-files.ts";
 import type { QueuedPrompt, QueueStore } from "./queue-store.ts";
 
-/** Prompts that wait for one session, and characters of all of them with their files. */
+/** Maximum queued prompts per session, and maximum total characters including files. */
 export const queueLimit = 50;
 const queueSize = 32 * 1024 * 1024;
 
-/** Milliseconds until a session is followed again whose events could not be read: doubled with each failure. */
+/** Milliseconds before a session is followed again after a read error; doubles with each failure. */
 const firstPause = 1000;
 const longestPause = 60_000;
 
-/** A prompt as clients are shown it: of its files the names. */
+/** A prompt as shown to clients, with only the names of its files. */
 interface ShownPrompt {
 	readonly id: string;
 	readonly input: string;
@@ -27,9 +27,9 @@ interface ShownPrompt {
 }
 
 export interface ShownQueue {
-	/** In the order in which they are sent. */
+	/** In sending order. */
 	readonly prompts: readonly ShownPrompt[];
-	/** Why the last one could not be sent; null when nothing is wrong. */
+	/** Why the last prompt could not be sent; null if nothing is wrong. */
 	readonly failure: string | null;
 }
 
@@ -43,14 +43,14 @@ interface QueueParts {
 
 export class PromptQueues {
 	readonly #parts: QueueParts;
-	/** Those with prompts or with somebody who looks. */
+	/** Queues with prompts or watchers. */
 	readonly #queues = new Map<string, SessionQueue>();
 
 	constructor(parts: QueueParts) {
 		this.#parts = parts;
 	}
 
-	/** Calls back with the queue now and after every change, until the result is called. */
+	/** Calls back with the queue now and after every change; returns a function that unsubscribes. */
 	watch(sessionId: string, show: (queue: ShownQueue) => void): () => void {
 		return this.#of(sessionId).watch(show);
 	}
@@ -60,8 +60,8 @@ export class PromptQueues {
 	}
 
 	/**
-	 * Adds a prompt at the end; if no turn runs and nothing else waits, it is sent at once. `id` is that of a prompt which somebody
-	 * may add again: its turn is started once; null for any.
+	 * Appends a prompt, or sends it at once if no turn runs and the queue is empty. `id` identifies a retried prompt, whose turn
+	 * starts only once; null for none.
 	 */
 	add(
 		sessionId: string,
@@ -80,17 +80,17 @@ export class PromptQueues {
 		return this.#use(sessionId, (queue) => queue.remove(id));
 	}
 
-	/** Sends a prompt now: to the running turn, or as a turn of its own. */
+	/** Sends a prompt now: into the running turn, or as a new turn. */
 	send(sessionId: string, id: string): Promise<null> {
 		return this.#use(sessionId, (queue) => queue.send(id));
 	}
 
-	/** Forgets what waits for a session that is no more. */
+	/** Drops the prompts of a deleted session. */
 	drop(sessionId: string): Promise<void> {
 		return this.#use(sessionId, (queue) => queue.clear());
 	}
 
-	/** Sends nothing any more. */
+	/** Stops sending. */
 	close(): void {
 		for (const queue of this.#queues.values()) queue.close();
 	}
@@ -111,7 +111,7 @@ export class PromptQueues {
 	}
 }
 
-/** The queue of one session. Its methods but `watch` and `close` are called in order, one at a time. */
+/** The queue of one session. Its methods, except `watch` and `close`, run one at a time in order. */
 class SessionQueue {
 	readonly #sessionId: string;
 	readonly #parts: QueueParts;
@@ -120,20 +120,19 @@ class SessionQueue {
 	#prompts: readonly QueuedPrompt[] = [];
 	#failure: string | null = null;
 	#loaded: Promise<void> | null = null;
-	/** Settled once everything so far is done. */
+	/** Settles once all earlier work is done. */
 	#last: Promise<unknown> = Promise.resolve();
 	#pending = 0;
-	/** The session, while its turns have to be followed. */
+	/** The session while its turns are followed. */
 	#following: { readonly handle: SessionHandle; readonly attachment: Attachment } | null = null;
-	/** The last event that was read; null where none after the next attachment has been missed. */
+	/** The last event read; null if no event can be missed after the next attachment. */
 	#seen: Cursor | null = null;
-	/** Milliseconds. */
 	#pause = firstPause;
-	/** Withdraws the next try to follow the session again; null when none is to come. */
+	/** Cancels the pending retry to follow the session; null if none. */
 	#withdraw: (() => void) | null = null;
 	#isClosed = false;
 
-	/** `onIdle` is called each time that there is nothing to be remembered of it any more. */
+	/** `onIdle` is called whenever the queue has no state left to keep. */
 	constructor(sessionId: string, parts: QueueParts, onIdle: () => void) {
 		this.#sessionId = sessionId;
 		this.#parts = parts;
@@ -157,7 +156,7 @@ class SessionQueue {
 		this.#watchers.add(show);
 		const begin = this.inOrder(async () => {
 			if (this.#watchers.has(show)) show(this.shown());
-			// What an earlier process left goes on with the next turn that finishes.
+			// Prompts from an earlier process continue with the next finished turn.
 			if (this.#prompts.length > 0) await this.#follow();
 		});
 		begin.catch((error) => this.#note(error));
@@ -167,7 +166,7 @@ class SessionQueue {
 		};
 	}
 
-	/** Runs the work after everything before it, once the stored prompts are known. */
+	/** Runs the work after all earlier work, once the stored prompts are loaded. */
 	inOrder<R>(work: () => Promise<R>): Promise<R> {
 		this.#loaded ??= this.#parts.store.read(this.#sessionId).then((prompts) => {
 			this.#prompts = prompts;
@@ -189,7 +188,7 @@ class SessionQueue {
 
 	async add(input: string, files: readonly PromptFile[], id: string): Promise<{ readonly id: string }> {
 		if (this.#prompts.some((each) => each.id === id)) return { id };
-		// Wrong files are refused now, and not when nobody is there any more.
+		// Refuses invalid files now, while the client is present.
 		withFiles(input, files);
 		const prompt: QueuedPrompt = { id, input, files: [...files], at: this.#parts.clock.now() };
 		if (this.#prompts.length >= queueLimit) {
@@ -246,7 +245,7 @@ class SessionQueue {
 		throw new KernelError("invalid-input", "This prompt waits no more: it was sent or removed meanwhile.");
 	}
 
-	/** The prompts are on disk before anybody is shown them. */
+	/** Prompts are on disk before they are shown. */
 	async #replace(prompts: readonly QueuedPrompt[]): Promise<void> {
 		await this.#parts.store.write(this.#sessionId, prompts);
 		this.#prompts = prompts;
@@ -258,7 +257,7 @@ class SessionQueue {
 		for (const show of this.#watchers) show(this.shown());
 	}
 
-	/** Follows the turns of the session. Fails as to acquire it does. */
+	/** Follows the session's turns. Fails like acquiring it. */
 	async #follow(): Promise<SessionHandle> {
 		if (this.#following !== null) return this.#following.handle;
 		const handle = await this.#parts.sessions.acquire(this.#sessionId);
@@ -283,7 +282,7 @@ class SessionQueue {
 	}
 
 	async #read(attachment: Attachment, handle: SessionHandle): Promise<void> {
-		/** What comes again up to this number: which of its turns ended unseen is not known. */
+		/** Events up to this number are repeated; it is unknown which of their turns ended unseen. */
 		let repeated = 0;
 		try {
 			for await (const batch of attachment.events) {
@@ -311,7 +310,7 @@ class SessionQueue {
 		}
 	}
 
-	/** Follows the session again, for the prompts that wait: a turn may have ended meanwhile. */
+	/** Follows the session again for its queued prompts, because a turn may have ended meanwhile. */
 	#followLater(): void {
 		if (this.#isClosed || this.#withdraw !== null) return;
 		const pause = this.#pause;
@@ -323,7 +322,7 @@ class SessionQueue {
 			this.#withdraw = null;
 			this.inOrder(follow).catch((error) => {
 				this.#note(error);
-				// It is nobody's any more, or another process has it.
+				// The session was deleted, or another process has it.
 				if (!(error instanceof KernelError) || !["session-not-found", "busy"].includes(error.code)) this.#followLater();
 			});
 		};
@@ -335,10 +334,10 @@ class SessionQueue {
 		if (first === undefined) return;
 		try {
 			const handle = await this.#follow();
-			// By its id a prompt is sent once, also when the process ends before it is removed here.
+			// The id ensures that a prompt is sent once, even if the process ends before it is removed here.
 			await handle.startTurn(withFiles(first.input, first.files), { key: first.id });
 		} catch (thrown) {
-			// Another turn was quicker: its end is the next occasion.
+			// Another turn was faster; try again at its end.
 			if (thrown instanceof KernelError && thrown.code === "busy") return;
 			this.#failure = thrown instanceof Error ? thrown.message : String(thrown);
 			this.#show();
@@ -348,7 +347,7 @@ class SessionQueue {
 		await this.#replace(others);
 	}
 
-	/** Releases the session when there is nothing to be done at the end of a turn, or nobody looks and none runs. */
+	/** Releases the session if nothing is queued, or nobody watches and no turn runs. */
 	async #rest(): Promise<void> {
 		const following = this.#following;
 		if (following === null) return;
@@ -364,7 +363,7 @@ class SessionQueue {
 	}
 }
 
-/** Fails `overloaded` for more than may wait for one session. */
+/** Fails with `overloaded` if the queue of a session is full. */
 function checkSize(prompts: readonly QueuedPrompt[]): void {
 	if (prompts.reduce((sum, each) => sum + sizeOf(each), 0) <= queueSize) return;
 	throw new KernelError(

@@ -1,4 +1,4 @@
-// A sentence or two for each method of the gateway's own, for the documents alone.
+// Descriptions of the gateway's own methods, only for the documentation.
 import type { OwnMethodName } from "./protocol.ts";
 
 export const ownMethodTexts: Readonly<Record<OwnMethodName, string>> = {

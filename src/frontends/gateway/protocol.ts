@@ -1,5 +1,4 @@
-// What clients of the gateway send and receive: the public operations of the kernel, the gateway's own methods in a table of
-// the same form, and the shapes of everything else.
+// The gateway's protocol: the kernel's public operations, the gateway's own methods in the same form, and all other shapes.
 import * as v from "valibot";
 import { command, experimental, operations, query } from "../../api/operations.ts";
 import { answerSchema } from "../../api/values/interaction.ts";
@@ -13,7 +12,7 @@ const session = { sessionId: text };
 const none = v.strictObject({});
 const onSession = v.strictObject(session);
 
-/** The prompts that wait; of their files the names. */
+/** The queued prompts, with only the names of their files. */
 export const queueSchema = v.object({
 	prompts: v.array(
 		v.object({
@@ -24,11 +23,11 @@ export const queueSchema = v.object({
 			at: v.number(),
 		}),
 	),
-	/** Why the first one could not be sent. */
+	/** Why the first prompt could not be sent. */
 	failure: v.nullable(text),
 });
 
-/** The gateway's own methods: set-up, queues, workers. */
+/** The gateway's own methods: setup, queues, workers. */
 export const ownMethods = {
 	"models.offered": experimental(
 		command(
@@ -45,7 +44,7 @@ export const ownMethods = {
 	"sessions.demo": experimental(
 		command("host", "never", none, v.strictObject({ ...session, workDir: text, input: text })),
 	),
-	/** Names of directories are for those who may begin a session in one. */
+	/** Directory names are only for clients that may create sessions there. */
 	"directories.find": experimental(
 		command(
 			"host",
@@ -84,7 +83,7 @@ export const ownMethods = {
 	"queue.send": command("loaded", "never", v.strictObject({ ...session, id: text }), v.null()),
 } as const;
 
-/** Everything that `POST /rpc` answers: the public operations, except those that are streams, and the gateway's own methods. */
+/** All `POST /rpc` methods: the public operations except streams, and the gateway's own. */
 const { "session.attach": attachOperation, ...callable } = operations;
 
 export { attachOperation };
@@ -109,7 +108,7 @@ export function isOwnMethod(name: MethodName): name is OwnMethodName {
 /** The body of `POST /interactions/{id}`. */
 export const answerBodySchema = v.strictObject({ ...session, clientId: optional(text), answer: answerSchema });
 
-/** The queue as clients receive it. */
+/** The queue as sent to clients. */
 export function toShownQueue({ prompts, failure }: ShownQueue): v.InferOutput<typeof queueSchema> {
 	return { prompts: prompts.map((each) => ({ ...each, files: [...each.files] })), failure };
 }

@@ -1,4 +1,4 @@
-// The prompts that wait, on disk: one file for each session that has any, so that a restart loses none.
+// Stores queued prompts on disk, one file per session with any, so that they survive a restart.
 import path from "node:path";
 import * as v from "valibot";
 import { promptFileSchema } from "../../api/values/prompt-file.ts";
@@ -18,13 +18,13 @@ export type QueuedPrompt = v.InferOutput<typeof queuedPromptSchema>;
 const fileSchema = v.object({ prompts: v.array(queuedPromptSchema) });
 
 export interface QueueStore {
-	/** Empty when there are none, or when they cannot be read. */
+	/** Empty if there are none or they cannot be read. */
 	read(sessionId: string): Promise<readonly QueuedPrompt[]>;
 	/** Resolves once it is on disk. */
 	write(sessionId: string, prompts: readonly QueuedPrompt[]): Promise<void>;
 }
 
-/** Stores them in this directory, in files that their owner alone can read. */
+/** Stores them in this directory, in files readable only by the owner. */
 export function createQueueStore(directory: string, files: Files, log: Log): QueueStore {
 	const fileOf = (sessionId: string) => path.join(directory, `${encodeURIComponent(sessionId)}.json`);
 	return {

@@ -1,14 +1,13 @@
-// Requests that a client may send again because an answer was lost: the same key gets the same answer, and the work is
-// done once.
+// Idempotency keys: a retry with the same key gets the same answer, and the work is done once.
 import { createHash } from "node:crypto";
 import { KernelError } from "../../base/errors.ts";
 
-/** Answers that are remembered, and for how many milliseconds. */
+/** Number of cached answers, and their lifetime in milliseconds. */
 export const rememberedAnswers = 1000;
 export const answerLife = 600_000;
 
 interface Remembered {
-	/** Of the request: a key is for one request. */
+	/** Digest of the request, because a key applies to one request. */
 	readonly digest: string;
 	readonly answer: Promise<unknown>;
 	readonly at: number;
@@ -16,7 +15,7 @@ interface Remembered {
 
 export class RepeatedRequests {
 	readonly #now: () => number;
-	/** By key, the oldest first. */
+	/** By key, oldest first. */
 	readonly #answers = new Map<string, Remembered>();
 
 	/** `now` is in milliseconds. */
@@ -25,8 +24,8 @@ export class RepeatedRequests {
 	}
 
 	/**
-	 * Does the work, or gives the answer that it has for this key. What failed is not remembered: nothing was done. Fails
-	 * `invalid-input` for a key that came with another request.
+	 * Does the work, or returns the cached answer for this key. Failures are not cached, because nothing was done. Fails with
+	 * `invalid-input` for a key used with another request.
 	 */
 	async once(key: string, request: string, work: () => Promise<unknown>): Promise<unknown> {
 		this.#forgetOld();

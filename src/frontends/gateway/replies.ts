@@ -1,13 +1,13 @@
-// Answers over HTTP, with the headers that every one of them has, and the bodies of requests, bounded.
+// HTTP responses with their common headers, and size-limited request bodies.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { KernelError } from "../../base/errors.ts";
 
-/** Bytes of the body of one request, and of all that are being read or worked on at once. */
+/** Maximum bytes of one request body, and of all bodies in progress. */
 export const bodyLimit = 32 * 1024 * 1024;
 export const bodiesLimit = 256 * 1024 * 1024;
 
-/** With these, a browser runs only our own scripts with an answer, shows it in no other site's page and stores it nowhere. */
+/** With these headers, a browser runs only our own scripts, does not frame the page in other sites, and stores nothing. */
 export const protectingHeaders = {
 	"cache-control": "no-store",
 	"content-security-policy":
@@ -19,7 +19,7 @@ export const protectingHeaders = {
 	"x-frame-options": "DENY",
 } as const;
 
-/** Why a request is not answered with a result: the status of HTTP with a text for people. */
+/** An error response: the HTTP status and a text for display. */
 export class HttpRefusal extends Error {
 	override readonly name = "HttpRefusal";
 	readonly status: number;
@@ -49,7 +49,7 @@ export function sendJson(
 	response.end(bytes);
 }
 
-/** Answers a request for another protocol, whose connection is no more than bytes, and closes it. */
+/** Refuses an upgrade request on its raw connection, and closes it. */
 export function sendRefusal(socket: Duplex, { status, message, headers: more }: HttpRefusal): void {
 	const bytes = Buffer.from(`${JSON.stringify({ error: message })}\n`, "utf8");
 	const all = {
@@ -63,11 +63,11 @@ export function sendRefusal(socket: Duplex, { status, message, headers: more }: 
 	socket.end(
 		Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n`), bytes]),
 	);
-	// Somebody who goes on sending would hold the connection.
+	// A client that keeps sending would hold the connection.
 	socket.resume();
 }
 
-/** Begins an answer of server-sent events, which goes on until one side closes it. */
+/** Begins a server-sent events response, which lasts until one side closes it. */
 export function beginEvents(response: ServerResponse, more: Readonly<Record<string, string>> = {}): void {
 	response.writeHead(200, {
 		...protectingHeaders,
@@ -78,14 +78,14 @@ export function beginEvents(response: ServerResponse, more: Readonly<Record<stri
 	response.flushHeaders();
 }
 
-/** The bodies that are in memory at this moment. */
+/** The request bodies in memory. */
 export class Bodies {
 	#bytes = 0;
 
-	/** Reads the body, gives it to the work, and counts it until that is done. Fails with an HttpRefusal. */
+	/** Reads the body, passes it to the work, and counts it until the work is done. Fails with an HttpRefusal. */
 	async use<R>(request: IncomingMessage, work: (body: Buffer) => Promise<R>): Promise<R> {
 		const type = request.headers["content-type"] ?? "";
-		// Another type could be sent by a form of any web page, without asking first.
+		// Web page forms can send other types without a CORS preflight.
 		if (!/^application\/json\s*(?:;|$)/i.test(type)) {
 			throw new HttpRefusal(415, "The content type must be application/json.");
 		}
@@ -116,7 +116,7 @@ async function* piecesOf(request: IncomingMessage): AsyncGenerator<Buffer> {
 	try {
 		for await (const piece of request) if (Buffer.isBuffer(piece)) yield piece;
 	} catch {
-		// The connection broke, or was cut: there is nobody to answer, and it is no fault of the server.
+		// The connection broke, so there is no client to answer, and it is not a server error.
 		throw new HttpRefusal(400, "The body is not whole.", { connection: "close" });
 	}
 }
@@ -125,7 +125,7 @@ function tooLarge(): HttpRefusal {
 	return new HttpRefusal(413, `A body has at most ${bodyLimit / 1024 / 1024} MiB.`, { connection: "close" });
 }
 
-/** The status for an error of the kernel where it answers a request that is no JSON-RPC. */
+/** The HTTP status for a kernel error outside of JSON-RPC. */
 export function toStatus(error: KernelError): number {
 	switch (error.code) {
 		case "invalid-input":

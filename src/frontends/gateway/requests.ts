@@ -1,13 +1,13 @@
-// What the parts of a request's address mean, as data: sessions with cursors, and pages of a history.
+// Parses request addresses: sessions with cursors, and history pages.
 import type { IncomingMessage } from "node:http";
 import { type Grade, grades, type OperationParams, type Scope } from "../../api/operations.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { RequestFacts } from "./access/access.ts";
 import type { StreamOptions } from "./streams/event-stream.ts";
 
-/** Sessions of one stream. */
+/** Maximum sessions per stream. */
 export const sessionsOfStream = 100;
-/** Events of one page of a history: by default, and at most. */
+/** Events per history page: default and maximum. */
 const pageLength = 200;
 const longestPage = 1000;
 
@@ -16,8 +16,8 @@ const refuse = (text: string): never => {
 };
 
 /**
- * Reads `sessions=ID@EPOCH:SEQ,ID…&grade=delta|block&role=control|observe&client=NAME`; each id is percent-encoded.
- * `lastEventId` is the header of that name: the cursor of one of the sessions. Fails `invalid-input`.
+ * Parses `sessions=ID@EPOCH:SEQ,ID…&grade=delta|block&role=control|observe&client=NAME`; each id is percent-encoded.
+ * `lastEventId` is the header of that name: the cursor of one of the sessions. Fails with `invalid-input`.
  */
 export function readStreamOptions(query: string, lastEventId: string | null, scope: Scope): StreamOptions {
 	const known = ["sessions", "grade", "role", "client"];
@@ -54,13 +54,13 @@ function readGrade(value: string | undefined): Grade {
 	return grades.find((each) => each === value) ?? refuse(`The parameter 'grade' is ${grades.join(" or ")}.`);
 }
 
-/** A session and the cursor that its events follow. */
+/** A session and the cursor after which its events start. */
 type Subscription = Pick<OperationParams<"session.attach">, "sessionId" | "after">;
 
 function readSubscription(text: string): Subscription {
 	const at = text.lastIndexOf("@");
 	if (at === -1) {
-		// Makers of queries encode the `@` as well.
+		// Query builders also encode the `@`.
 		const whole = decoded(text);
 		const [, sessionId, epoch, seq] = /^(.+)@([^:@]{1,200}):(\d{1,15})$/s.exec(whole) ?? [];
 		if (sessionId === undefined || epoch === undefined) return { sessionId: whole };
@@ -75,7 +75,7 @@ function readSubscription(text: string): Subscription {
 	return { sessionId: decoded(text.slice(0, at)), after: { epoch, seq: Number(seq) } };
 }
 
-/** Percent-encoded text. Fails `invalid-input`. */
+/** Decodes percent-encoded text. Fails with `invalid-input`. */
 export function decoded(text: string): string {
 	try {
 		return decodeURIComponent(text);
@@ -84,13 +84,13 @@ export function decoded(text: string): string {
 	}
 }
 
-/** A page of a history: the last `limit` events before the number `before`, or before the end. */
+/** A history page: the last `limit` events before number `before`, or before the end. */
 export interface PageRequest {
 	readonly before: number | null;
 	readonly limit: number;
 }
 
-/** Reads `before=SEQ&limit=N`. Fails `invalid-input`. */
+/** Parses `before=SEQ&limit=N`. Fails with `invalid-input`. */
 export function readPageRequest(query: string): PageRequest {
 	const values = new URLSearchParams(query);
 	for (const name of values.keys()) {
@@ -108,7 +108,7 @@ function readNumber(name: string, text: string): number {
 	return Number(text);
 }
 
-/** What is looked at of a request before anything of it is acted on. */
+/** The request data used for access checks. */
 export function toFacts({ headers, headersDistinct, socket }: IncomingMessage): RequestFacts {
 	return {
 		hosts: headersDistinct["host"] ?? [],

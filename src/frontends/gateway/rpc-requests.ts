@@ -1,5 +1,4 @@
-// Answers `POST /rpc`: one request of JSON-RPC 2.0 in each body. Its errors are answers with status 200, but for what is no
-// request at all.
+// Answers `POST /rpc`: one JSON-RPC 2.0 request per body. Its errors have HTTP status 200, except for invalid requests.
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Scope } from "../../api/operations.ts";
@@ -15,13 +14,13 @@ import { sendJson } from "./replies.ts";
 
 /** A request in a trace. */
 export interface RequestTrace {
-	/** The place for whatever it starts; null for none. */
+	/** The parent span for everything it starts; null for none. */
 	readonly place: string | null;
-	/** Its answer is there; with the class of an error, or null. */
+	/** Ends the trace with the error class, or null. */
 	end(error: string | null): void;
 }
 
-/** A request that was let in, with its whole body. */
+/** An admitted request with its whole body. */
 export interface RpcRequest {
 	readonly request: IncomingMessage;
 	readonly response: ServerResponse;
@@ -32,9 +31,9 @@ export interface RpcRequest {
 
 export interface RpcRequestsOptions {
 	readonly call: CallMethod;
-	/** Begins the trace of a request, with the header `traceparent` that it came with; absent for none. */
+	/** Starts a request's trace, with its `traceparent` header; absent for none. */
 	readonly trace?: (method: string, parent: string | null) => RequestTrace;
-	/** Notes what a call has thrown, before it is answered. */
+	/** Records a call's error before it is answered. */
 	noteFailure(thrown: unknown): void;
 	readonly clock: Pick<Clock, "monotonic">;
 }
@@ -77,7 +76,7 @@ export class RpcRequests {
 			const isRepeatable = methods[name].scope === "control" && key !== undefined;
 			const turnKey = isRepeatable ? toTurnKey(token, checkKey(key)) : null;
 			const work = () => call(name, params, { scope, turnKey, trace: trace?.place ?? null });
-			// What another client has sent with the same key is another request: the token is part of it.
+			// Includes the token, because the same key from another client is a different request.
 			const result =
 				turnKey === null ? await work() : await this.#repeated.once(turnKey, JSON.stringify({ name, params }), work);
 			sendJson(response, 200, { jsonrpc: "2.0", id, result });
@@ -89,7 +88,7 @@ export class RpcRequests {
 		}
 	}
 
-	/** Null for requests that only look: they change nothing, and there are many of them. */
+	/** Null for read-only requests, which are frequent. */
 	#trace(name: MethodName, { headers }: IncomingMessage): RequestTrace | null {
 		if (methods[name].scope !== "control") return null;
 		const { traceparent } = headers;
@@ -102,7 +101,7 @@ function checkKey(key: string | readonly string[]): string {
 	throw new KernelError("invalid-input", "An Idempotency-Key has from 1 to 200 characters.");
 }
 
-/** The same at every gateway that the token is for, of no other client, and such that nobody can read the token in it. */
+/** The key is the same at every gateway with this token, differs between clients, and does not reveal the token. */
 function toTurnKey(token: string, key: string): string {
 	return createHash("sha256").update(`${token} ${key}`, "utf8").digest("hex");
 }

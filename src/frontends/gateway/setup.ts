@@ -1,18 +1,20 @@
-// How a person without a model gets one from the page: a provider with its key, a sign-in, or a session with a scripted model. A
-// key goes one way: no answer has it.
+// Sets up a model from the web page: a provider with a key, a sign-in, or a demo session with a scripted model. Responses never
+// contain a key.
 import * as v from "valibot";
 import { errorText, KernelError } from "../../base/errors.ts";
 
-/** Whose models can be added. `compatible` is any service with the API of OpenAI's chat completions, at an address of its own. */
+/**
+ * The providers whose models can be added. `compatible` is any service with the OpenAI chat completions API at a custom address.
+ */
 export const providerChoices = ["moonshot", "anthropic", "openai", "gemini", "compatible"] as const;
 
 const word = v.pipe(v.string(), v.minLength(1), v.maxLength(1000), v.regex(/^[ -~\u00a0-\uffff]*$/));
 
-/** A provider, as a person names it. */
+/** A provider as entered by the user. */
 const providerEntries = {
 	provider: v.picklist(providerChoices),
 	key: v.pipe(v.string(), v.maxLength(1000), v.regex(/^[\x21-\x7e]*$/)),
-	/** The address of the API; absent for the provider's own. */
+	/** The API address; absent for the provider's own. */
 	baseUrl: v.exactOptional(word),
 };
 export const providerSchema = v.strictObject(providerEntries);
@@ -27,23 +29,22 @@ export const modelSchema = v.strictObject({
 });
 export type ModelEntry = v.InferOutput<typeof modelSchema>;
 
-/** A model that a provider offers. */
 export interface OfferedModel {
 	readonly id: string;
 	readonly name: string;
-	/** Tokens; null when the provider does not say. */
+	/** Tokens; null if unknown. */
 	readonly contextSize: number | null;
 }
 
-/** What the program can do for it. Every method fails with a KernelError whose text is for people. */
+/** The program's setup functions. All methods fail with a KernelError whose text is for display. */
 export interface Setup {
-	/** The models that the provider offers for this key: it asks the provider, so that a wrong key is found at once. */
+	/** The models available for this key. Asks the provider, so that a wrong key is found at once. */
 	offered(entry: ProviderEntry): Promise<readonly OfferedModel[]>;
-	/** Adds the model to the settings file of the user; new sessions use it. Gives its alias. */
+	/** Adds the model to the user's settings, for new sessions; returns its alias. */
 	add(entry: ModelEntry): Promise<string>;
-	/** Signs in to the platform; `show` is called with what the person has to confirm. */
+	/** Signs in to the platform; calls `show` with what the user has to confirm. */
 	signIn(show: (prompt: SignInPrompt) => void, signal: AbortSignal): Promise<void>;
-	/** Makes a project and a scripted model for it. */
+	/** Creates a project and a scripted model for it. */
 	createDemo(): Promise<{ readonly workDir: string; readonly model: string; readonly input: string }>;
 }
 
@@ -54,14 +55,14 @@ export interface SignInPrompt {
 
 export const signInSchema = v.object({
 	status: v.picklist(["none", "starting", "waiting", "done", "failed"]),
-	/** What has to be confirmed where, while it waits. */
+	/** The pending confirmation: where, and the code. */
 	prompt: v.nullable(v.object({ url: v.string(), code: v.string() })),
 	/** Why it failed. */
 	message: v.nullable(v.string()),
 });
 export type SignInState = v.InferOutput<typeof signInSchema>;
 
-/** One sign-in at a time, which every window sees. */
+/** One sign-in at a time, visible in every window. */
 export class SignIn {
 	readonly #setup: Setup | null;
 	#state: SignInState = { status: "none", prompt: null, message: null };
@@ -75,7 +76,7 @@ export class SignIn {
 		return this.#state;
 	}
 
-	/** Begins one, unless one is on its way. */
+	/** Starts a sign-in unless one is in progress. */
 	start(): SignInState {
 		const setup = available(this.#setup);
 		if (this.#running !== null) return this.#state;

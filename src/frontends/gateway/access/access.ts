@@ -1,11 +1,11 @@
-// Who may use the gateway: the checks of a request before anything of it is acted on, in their order. A browser sends
-// requests for any web page that a person visits, so that loopback alone protects nothing.
+// Access control: the checks of a request before it is processed, in order. Loopback alone is no protection, because a browser
+// sends requests on behalf of any web page.
 
 import type { Scope } from "../../../api/operations.ts";
 import { forgetOldest } from "../../../base/collections.ts";
 import type { Tokens } from "./tokens.ts";
 
-/** What is looked at of a request. */
+/** The request data used for access checks. */
 export interface RequestFacts {
 	/** Every `Host` header. */
 	readonly hosts: readonly string[];
@@ -18,39 +18,42 @@ export interface RequestFacts {
 
 export type Access =
 	| { readonly kind: "allowed"; readonly scope: Scope; readonly token: string }
-	/** `status` is that of HTTP; the text says nothing of what is served here. */
+	/** `status` is an HTTP status; the text reveals nothing about the server. */
 	| { readonly kind: "refused"; readonly status: 401 | 403 | 421 | 429; readonly text: string };
 
 export interface AccessSettings {
-	/** The values of `Host` that are accepted, in lower case, with the port where it is not the usual one; null for any. */
+	/** Accepted `Host` values in lowercase, with the port unless it is the default; null for any. */
 	readonly hosts: ReadonlySet<string> | null;
 	readonly tokens: Pick<Tokens, "scopeOf">;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Monotonic milliseconds. */
 	now(): number;
 }
 
-/** Failures of one address, or one network of IPv6, within `failureSpan` milliseconds after which it is refused for `banSpan` milliseconds. */
+/** Failures per IPv4 address or IPv6 network within `failureSpan` milliseconds before it is banned for `banSpan` milliseconds. */
 export const failureLimit = 10;
 export const failureSpan = 60_000;
 export const banSpan = 60_000;
-/** Addresses whose failures are remembered. */
+/** Maximum addresses to track. */
 const rememberedAddresses = 10_000;
 
 const bearer = /^Bearer +([\x21-\x7e]{1,256})$/i;
 
 export class AccessControl {
 	readonly #settings: AccessSettings;
-	/** The times of failures by address, the address that failed last at the end. */
+	/** Failure times by address; the last address to fail comes last. */
 	readonly #failures = new Map<string, readonly number[]>();
 
 	constructor(settings: AccessSettings) {
 		this.#settings = settings;
 	}
 
-	/** Why a request is refused whatever its token is; null when it came by a name of this server, from its own page or a program. */
+	/**
+	 * Why the request is refused regardless of its token; null if it used a name of this server and came from its own page or a
+	 * program.
+	 */
 	checkPlace(facts: Omit<RequestFacts, "authorization">): Extract<Access, { kind: "refused" }> | null {
 		const [host = "", ...others] = facts.hosts;
-		// A page whose name was made to lead to this machine sends its own name.
+		// Blocks DNS rebinding: such a page sends its own name.
 		const { hosts } = this.#settings;
 		if (others.length > 0 || (hosts !== null && !hosts.has(host.toLowerCase()))) {
 			return refused(421, "This server is not reached by that name. Whoever runs it can allow it with --allow-host.");
@@ -62,7 +65,7 @@ export class AccessControl {
 		return null;
 	}
 
-	/** Fails `storage-failed` when the tokens cannot be read. */
+	/** Fails with `storage-failed` if the tokens cannot be read. */
 	async check(facts: RequestFacts): Promise<Access> {
 		const misplaced = this.checkPlace(facts);
 		if (misplaced !== null) return misplaced;
@@ -85,7 +88,7 @@ export class AccessControl {
 	}
 
 	#noteFailure(remoteAddress: string): void {
-		// On this machine somebody who guesses could as well read the file, and others would be locked out.
+		// A local attacker could read the file instead, and a ban would lock out the user.
 		if (isLoopback(remoteAddress)) return;
 		const address = toGuesser(remoteAddress);
 		const now = this.#settings.now();
@@ -103,7 +106,10 @@ function refused(
 	return { kind: "refused", status, text };
 }
 
-/** Whom failures count for: an IPv4 address, or the 64 bits of an IPv6 one within which a client may choose any other. */
+/**
+ * The rate-limit key for failed sign-ins: an IPv4 address, or the /64 network of an IPv6 address, within which a client can
+ * choose any address.
+ */
 function toGuesser(address: string): string {
 	const plain = address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, "");
 	if (!plain.includes(":")) return plain;
@@ -114,31 +120,31 @@ function toGuesser(address: string): string {
 	return [...head, ...zeros, ...tail].slice(0, 4).join(":");
 }
 
-/** Whether the origin is this server, by the name that the request reached it with. */
+/** Whether the origin is this server, under the name that the request used. */
 function isOrigin(origin: string, host: string): boolean {
 	const name = host.toLowerCase();
 	return origin.toLowerCase() === `http://${name}` || origin.toLowerCase() === `https://${name}`;
 }
 
-/** Whether an address is this machine's own, in full: `127.evil.test` is a name. */
+/** Whether the whole address is loopback: `127.evil.test` is a name. */
 export function isLoopback(address: string): boolean {
 	const plain = address.toLowerCase().replace(/^::ffff:/, "");
 	return plain === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(plain);
 }
 
-/** Whether an address stands for all those of the machine. */
+/** Whether it is the wildcard address. */
 export const isWildcard = (address: string): boolean => address === "0.0.0.0" || address === "::";
 
-/** The names in `Host` by which a server on this address and port is reached. */
+/** The `Host` values that reach a server on this address and port. */
 export function hostNames(address: string, port: number, others: readonly string[], isSecure: boolean): Set<string> {
 	const literal = address.includes(":") ? `[${address}]` : address;
 	const names = isLoopback(address) || isWildcard(address) ? [literal, "localhost", "127.0.0.1", "[::1]"] : [literal];
 	const usualPort = isSecure ? 443 : 80;
 	const spelled = [...names, ...others].flatMap((name) => {
-		// A name that was given with a port, as a proxy passes it on.
+		// A name given with a port, as a proxy passes it on.
 		if (/:\d+$/.test(name) && !name.endsWith("]")) return [name];
 		return port === usualPort ? [name, `${name}:${port}`] : [`${name}:${port}`];
 	});
-	// With a proxy the client's port is the proxy's, and usually not named.
+	// Behind a proxy the client's port is the proxy's, and usually omitted.
 	return new Set([...spelled, ...others].map((name) => name.toLowerCase()));
 }

@@ -1,18 +1,18 @@
-// Ends what was opened with a token that is not valid any more: streams and sockets, of which many may have the same token.
+// Ends streams and sockets whose token becomes invalid. Many may share one token.
 
 import type { Scope } from "../../../api/operations.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Tokens } from "./tokens.ts";
 
-/** Milliseconds between two looks at the tokens of what is open. */
+/** Milliseconds between token checks. */
 export const tokenCheckSpan = 5_000;
 
 export class TokenWatch {
 	readonly #tokens: Pick<Tokens, "scopeOf">;
 	readonly #clock: Clock;
-	/** What is to be called when it ends, with the scope that it was opened with, by token. */
+	/** End callbacks by token, each with the scope it was opened with. */
 	readonly #watchers = new Map<string, Map<() => void, Scope>>();
-	/** Whether the next look is due, or under way. */
+	/** Whether a check is scheduled or running. */
 	#isRunning = false;
 
 	constructor(tokens: Pick<Tokens, "scopeOf">, clock: Clock) {
@@ -20,7 +20,7 @@ export class TokenWatch {
 		this.#clock = clock;
 	}
 
-	/** Calls back once when the token is not valid any more, or allows something else, unless it is withdrawn before. */
+	/** Calls back once when the token becomes invalid or changes its scope; returns a function that cancels. */
 	watch(token: string, scope: Scope, onRevoked: () => void): () => void {
 		const watchers = this.#watchers.get(token) ?? new Map<() => void, Scope>();
 		this.#watchers.set(token, watchers);
@@ -41,7 +41,7 @@ export class TokenWatch {
 
 	async #look(): Promise<void> {
 		for (const [token, watchers] of [...this.#watchers]) {
-			// A file that cannot be used has no valid tokens.
+			// An unreadable file has no valid tokens.
 			const scope = await this.#tokens.scopeOf(token).catch(() => null);
 			const ended = [...watchers].filter(([, opened]) => opened !== scope);
 			for (const [call] of ended) watchers.delete(call);

@@ -1,5 +1,4 @@
-// The tokens of the gateway: a file that its owner alone can read, read anew for every request, so that a token that was
-// replaced is refused from then on.
+// The gateway's tokens: a file readable only by its owner, read for every request, so that a replaced token is refused at once.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { dirname } from "node:path";
 import * as v from "valibot";
@@ -25,22 +24,22 @@ type TokenFile = v.InferOutput<typeof fileSchema>;
 const tokenLength = 64;
 
 export interface Tokens {
-	/** The scope of a token; null for one that is not valid now. Fails `storage-failed` for a file that is not usable. */
+	/** The scope of a token; null if invalid. Fails with `storage-failed` for an unusable file. */
 	scopeOf(token: string): Promise<Scope | null>;
-	/** The first token of this scope; null without one. */
+	/** The first token with this scope, or null. */
 	find(scope: Scope): Promise<string | null>;
-	/** Creates the file with a token of each scope, unless there is one. `renew` replaces it: earlier tokens end. */
+	/** Creates the file with one token per scope, unless it exists. `renew` replaces it, which invalidates earlier tokens. */
 	prepare(renew: boolean): Promise<void>;
 }
 
-/** `user` is the number of the user who runs this; null where users have none. */
+/** `user` is the numeric id of the current user; null on platforms without one. */
 export function createTokens(path: string, files: Files, identifiers: Identifiers, user: number | null): Tokens {
-	// Requests that come together would fill the threads of the file system, each with the same few reads.
+	// Shared by concurrent requests, whose identical reads would fill the file system's thread pool.
 	const read = createSharedRun(() => readTokens(path, files, user));
 	return {
 		async scopeOf(token) {
 			const given = digest(token);
-			// Every token is compared, so that the time says nothing of where one was found.
+			// Compares every token, so that the time does not reveal a match.
 			const found = (await read()).tokens.filter((each) => timingSafeEqual(digest(each.token), given));
 			return found[0]?.scope ?? null;
 		},
@@ -59,7 +58,7 @@ export function createTokens(path: string, files: Files, identifiers: Identifier
 
 const digest = (token: string): Buffer => createHash("sha256").update(token, "utf8").digest();
 
-/** Bytes of the file. */
+/** Maximum file size in bytes. */
 const sizeLimit = 65_536;
 
 async function readTokens(path: string, files: Files, user: number | null): Promise<TokenFile> {
@@ -70,7 +69,7 @@ async function readTokens(path: string, files: Files, user: number | null): Prom
 	if (process.platform !== "win32" && (status.mode & 0o077) !== 0) {
 		throw unusable(`others on this machine may read or change it; run: chmod 600 ${path}`);
 	}
-	// Its owner may change it, whatever its mode is. This is of use to a user who may read everything.
+	// Its owner can change it regardless of the mode. Checked for users who may read everything, such as root.
 	if (user !== null && status.owner !== undefined && status.owner !== user) {
 		throw unusable("it belongs to another user of this machine; delete it to have one made");
 	}

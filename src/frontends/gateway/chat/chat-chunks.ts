@@ -1,11 +1,11 @@
-// The events of one turn as chunks of the AI SDK's UI message stream, version 1: what `useChat` builds a message from.
+// Converts the events of one turn to AI SDK UI message stream chunks, version 1, from which `useChat` builds a message.
 import type { Cursor } from "../../../api/values/event.ts";
 import type { PublicEvent } from "../../shared/public-event.ts";
 
-/** A chunk; its type says which members it has. */
+/** A chunk; its type determines its members. */
 export type ChatChunk = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** Characters of a running call's output that are shown while it runs. */
+/** Maximum characters of output shown while a call runs. */
 const previewLimit = 16_000;
 
 const finishReasons = {
@@ -17,11 +17,11 @@ const finishReasons = {
 
 type Kind = "text" | "reasoning";
 
-/** What the browser has of the message already. */
+/** The browser's current state of the message. */
 export interface MessageState {
-	/** Events up to here are in it. */
+	/** Events up to here are included. */
 	readonly from: Cursor;
-	/** Its calls, and those of them that the browser rejects now. */
+	/** Its calls, and the calls that the browser now rejects. */
 	readonly shown: readonly string[];
 	readonly denied: readonly string[];
 }
@@ -29,11 +29,11 @@ export interface MessageState {
 export class ChatChunks {
 	readonly #write: (chunk: ChatChunk) => void;
 	readonly #turnId: string;
-	/** Calls that are parts of the message, and calls that run. */
+	/** Calls that are parts of the message, and running calls. */
 	readonly #shown: Set<string>;
 	readonly #running = new Set<string>();
 	readonly #previews = new Map<string, string>();
-	/** Call ids by the approvals that wait. */
+	/** Call ids by pending approval. */
 	readonly #approvals = new Map<string, string>();
 	readonly #denied: Set<string>;
 	readonly #calls = new Map<string, { readonly name: string; readonly arguments: string | null }>();
@@ -59,17 +59,17 @@ export class ChatChunks {
 		return this.#isOver;
 	}
 
-	/** Whether nothing happens until the client has decided: the browser sends its decision once this stream has ended. */
+	/** Whether the turn is blocked on approvals. The browser sends its decision after this stream has ended. */
 	get awaitsApproval(): boolean {
 		return this.#approvals.size > 0 && this.#running.size === 0;
 	}
 
-	/** Ends the stream before the turn does. */
+	/** Ends the stream before the turn ends. */
 	pause(): void {
 		this.#end([{ type: "finish", finishReason: "tool-calls", messageMetadata: this.#metadata() }]);
 	}
 
-	/** Takes the turn's events from its first on. */
+	/** Call with the turn's events, from the first one on. */
 	take(event: PublicEvent): void {
 		if (event.type === "tool.requested") this.#calls.set(event.call.id, event.call.function);
 		if (event.seq !== undefined && event.seq <= this.#from) return;
@@ -119,7 +119,7 @@ export class ChatChunks {
 		const piece = toText(part);
 		if (piece === null) return;
 		const open = this.#opened(piece.kind);
-		// After a gap the rest comes with the whole.
+		// After a gap, the rest comes with the complete text.
 		if ((offset ?? open.length) !== open.length) return;
 		this.#add(open, piece.text);
 	}
@@ -153,7 +153,7 @@ export class ChatChunks {
 		this.#open = null;
 	}
 
-	/** A call becomes a part of the message when it starts, is asked about, or has failed before. */
+	/** A call becomes part of the message when it starts, asks for approval, or has failed. */
 	#showCall(toolCallId: string): void {
 		const call = this.#calls.get(toolCallId);
 		if (call === undefined || this.#shown.has(toolCallId)) return;
@@ -230,7 +230,7 @@ export class ChatChunks {
 		this.#isOver = true;
 	}
 
-	/** What a later request about this message needs; the browser sends it back with the message. */
+	/** Data for later requests about this message; the browser sends it back with the message. */
 	#metadata() {
 		return { turnId: this.#turnId, cursor: this.#cursor };
 	}
@@ -250,7 +250,7 @@ function toText(part: { readonly type: string }): { readonly kind: Kind; readonl
 	return null;
 }
 
-/** The arguments as a value; what the model wrote instead of JSON as text. */
+/** The parsed arguments; invalid JSON stays text. */
 function toInput(text: string | null): unknown {
 	if (text === null || text.trim() === "") return {};
 	try {

@@ -1,5 +1,5 @@
-// The route of `useChat`: POST /api/chat starts a turn or decides approvals and streams what follows, GET /api/chat/ID/stream
-// streams the running turn from its beginning, POST /api/chat/ID/stop cancels it. The chat's id is the session's.
+// The `useChat` routes: POST /api/chat starts a turn or decides approvals and streams the result, GET /api/chat/ID/stream streams
+// the running turn from its beginning, POST /api/chat/ID/stop cancels it. The chat id is the session id.
 import * as v from "valibot";
 import type { Scope } from "../../../api/operations.ts";
 import { cursorSchema } from "../../../api/schemas.ts";
@@ -16,12 +16,12 @@ import type { EventSink } from "../streams/event-sink.ts";
 import { heartbeat } from "../streams/event-stream.ts";
 import { type ChatChunk, ChatChunks, type MessageState } from "./chat-chunks.ts";
 
-/** What says to `useChat` that it understands the stream. */
+/** Identifies the stream format for `useChat`. */
 export const chatHeaders = { "x-vercel-ai-ui-message-stream": "v1" } as const;
 
-/** Milliseconds without an event after which a turn that waits for approvals has asked for all of them. */
+/** Milliseconds without an event after which a blocked turn has asked for all its approvals. */
 const approvalSpan = 200;
-/** Events that are read at once to find the beginning of a turn. */
+/** Events per read when searching for the start of a turn. */
 const searchLength = 500;
 
 const text = v.string();
@@ -52,7 +52,7 @@ const answeredPartSchema = v.looseObject({
 type AnsweredPart = v.InferOutput<typeof answeredPartSchema>;
 const metadataSchema = v.looseObject({ turnId: text, cursor: cursorSchema });
 
-/** Which turn is streamed: `after` is the place right before it. */
+/** The turn to stream; `after` is the position right before it. */
 export interface ChatPlace extends MessageState {
 	readonly sessionId: string;
 	readonly turnId: string;
@@ -65,7 +65,7 @@ export interface ChatParts {
 	readonly clock: Clock;
 }
 
-/** Does what the body of a POST asks for. Fails with a KernelError. */
+/** Processes the body of a POST. Fails with a KernelError. */
 export async function acceptChat(body: unknown, { sessions, call }: ChatParts): Promise<ChatPlace> {
 	const { id: sessionId, messages, trigger } = readParams(requestSchema, body, "A chat request");
 	if (trigger === "regenerate-message") {
@@ -86,7 +86,7 @@ export async function acceptChat(body: unknown, { sessions, call }: ChatParts): 
 	return await withSession(sessions, sessionId, {}, ({ session }) => findTurn(session, turnId));
 }
 
-/** The running turn from its beginning; null when none runs. */
+/** The running turn from its beginning; null if none runs. */
 export function findRunningTurn(sessionId: string, sessions: SessionsApi): Promise<ChatPlace | null> {
 	return withSession(sessions, sessionId, { archived: true }, async ({ session }) => {
 		const { turnId } = await session.snapshot();
@@ -94,7 +94,7 @@ export function findRunningTurn(sessionId: string, sessions: SessionsApi): Promi
 	});
 }
 
-/** Writes the turn's chunks until it ends, waits for approvals, or the client is gone. */
+/** Writes the turn's chunks until it ends, waits for approvals, or the client disconnects. */
 export async function carryChat(
 	place: ChatPlace,
 	scope: Scope,
@@ -143,7 +143,7 @@ export async function carryChat(
 	}
 }
 
-/** The decisions in a message of the agent that the browser sends back. */
+/** The decisions in an agent message sent back by the browser. */
 function readAnswers({ parts, metadata }: ChatMessage) {
 	const answered = parts.flatMap((part) => {
 		const read = v.safeParse(answeredPartSchema, part);
@@ -163,7 +163,7 @@ function toResponse(sessionId: string, { approval }: AnsweredPart) {
 	};
 }
 
-/** The place right before the turn's first event. */
+/** The position right before the turn's first event. */
 async function findTurn(session: SessionApi, turnId: string): Promise<ChatPlace> {
 	for (let before: number | null = null; ; ) {
 		const page = await readHistory(session, { before, limit: searchLength });

@@ -1,13 +1,13 @@
-// What a client asks for that wants a WebSocket: the protocol, the session, and the token as browsers can send it.
+// Parses a WebSocket handshake: protocol, session, and the token in a form that browsers can send.
 import { HttpRefusal } from "../replies.ts";
 import { decoded } from "../requests.ts";
 
-/** What a client names besides its token, and is answered. */
+/** The subprotocol offered next to the token, and sent back. */
 export const plainProtocol = "agentwire";
-/** Before the token: a page in a browser can set no header. */
+/** Token prefix, because browser pages cannot set headers. */
 const bearerPrefix = "agentwire.bearer.";
 
-/** What is spoken over a socket. */
+/** The protocol spoken over a socket. */
 export type SocketTarget = { readonly kind: "acp" } | { readonly kind: "wire"; readonly sessionId: string };
 
 /** The subprotocols that a client offers. */
@@ -16,19 +16,19 @@ export function offeredProtocols(header: string | undefined): readonly string[] 
 	return names.filter((name) => name !== "");
 }
 
-/** The value of `Authorization` that the offered subprotocols stand for; null without a token among them. */
+/** The `Authorization` value from the offered subprotocols; null without a token. */
 export function authorizationOf(protocols: readonly string[]): string | null {
 	const found = protocols.find((name) => name.startsWith(bearerPrefix));
 	return found === undefined ? null : `Bearer ${found.slice(bearerPrefix.length)}`;
 }
 
-/** The one that the client is answered; false for none. A token is not said again where another name was offered. */
+/** The subprotocol to send back; false for none. A token is not repeated if another name was offered. */
 export function answeredProtocol(protocols: Iterable<string>): string | false {
 	const names = [...protocols];
 	return names.find((name) => name === plainProtocol) ?? names.find((name) => name.startsWith(bearerPrefix)) ?? false;
 }
 
-/** Reads `/acp` and `/wire?session=ID`. Fails with an HttpRefusal, or `invalid-input`. */
+/** Parses `/acp` and `/wire?session=ID`. Fails with an HttpRefusal, or `invalid-input`. */
 export function readTarget(path: string, query: string): SocketTarget {
 	const values = query.split("&").filter((each) => each !== "");
 	const refuse = (text: string): never => {

@@ -1,5 +1,4 @@
-// Clients that speak a whole protocol over a WebSocket. They are let in as requests are, and their sessions go on without
-// them.
+// Clients that speak a full protocol over WebSocket. Access is checked as for requests; sessions continue without them.
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -11,20 +10,20 @@ import { createMessageTransport, type MessageSocket } from "../../../ports/trans
 import { HttpRefusal } from "../replies.ts";
 import { answeredProtocol, type SocketTarget } from "./handshake.ts";
 
-/** Sockets that may be open. */
+/** Maximum open sockets. */
 export const socketLimit = 64;
-/** Bytes of one message. */
+/** Maximum message size in bytes. */
 export const messageLimit = 32 * 1024 * 1024;
-/** Characters that wait for a client before the model waits for it, and before nothing more is read of it. */
+/** Queued characters at which the model waits for the client, and at which reading from the client stops. */
 const outboxLimit = 256 * 1024;
 const replyLimit = 16 * 1024 * 1024;
-/** Milliseconds between two questions whether the client is there; one that gives no sign of life twice is cut. */
+/** Milliseconds between pings; a client that misses two is disconnected. */
 export const socketBeat = 15_000;
 const silentBeats = 2;
-/** Milliseconds for a client to agree to the end of its socket. */
+/** Milliseconds for a client to complete the close handshake. */
 const farewell = 1000;
 
-/** Why the server ends a socket: the codes of RFC 6455, and of our own from 4000. */
+/** Close codes: those of RFC 6455, and our own from 4000. */
 export const closeCodes = {
 	over: 1000,
 	stopping: 1001,
@@ -34,11 +33,11 @@ export const closeCodes = {
 	silent: 4408,
 } as const;
 
-/** What a client is served: the Agent Client Protocol with all sessions, or Kimi Wire with one. */
+/** The Agent Client Protocol with all sessions, or Kimi Wire with one. */
 export type SocketVisit = { readonly dialect: "acp" } | { readonly dialect: "kimi"; readonly session: SessionApi };
 
 /**
- * Speaks a protocol over a transport until the client is gone, or the signal aborts because the program ends, and closes it.
+ * Speaks a protocol over a transport until the client disconnects or the signal aborts at shutdown, then closes the transport.
  */
 export type Converse = (visit: SocketVisit, transport: LineTransport, signal: AbortSignal) => Promise<void>;
 
@@ -47,7 +46,7 @@ export interface SocketParts {
 	readonly converse: Converse;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Calls back when the token is not valid any more, until it is withdrawn. */
+	/** Calls back when the token becomes invalid; returns a function that cancels. */
 	watchToken(token: string, onRevoked: () => void): () => void;
 }
 
@@ -60,7 +59,7 @@ export class Sockets {
 		perMessageDeflate: false,
 		handleProtocols: answeredProtocol,
 	});
-	/** One for each socket, which aborts when the program ends. */
+	/** One controller per socket, aborted at shutdown. */
 	readonly #open = new Set<AbortController>();
 	#isStopping = false;
 
@@ -68,7 +67,7 @@ export class Sockets {
 		this.#parts = parts;
 	}
 
-	/** Serves a client that was let in until it is gone. Fails with what is to be answered instead of a socket. */
+	/** Serves an admitted client until it disconnects. Fails with the response to send instead of a socket. */
 	async serve(
 		target: SocketTarget,
 		token: string,
@@ -97,7 +96,7 @@ export class Sockets {
 				const transport = createMessageTransport(client, { outboxLimit, replyLimit });
 				await this.#parts.converse(visit, transport, stopping.signal);
 			} catch (error) {
-				// It was answered as a socket: what follows is no HTTP.
+				// The handshake is done, so no HTTP response is possible.
 				this.#parts.log.error("A socket could not be served.", { error });
 				client.cut(closeCodes.failed, "The server has a fault, which it has logged.");
 			} finally {
@@ -110,23 +109,23 @@ export class Sockets {
 		}
 	}
 
-	/** The clients that are there. */
+	/** The number of connected clients. */
 	get count(): number {
 		return this.#open.size;
 	}
 
-	/** The sessions are stopped: clients are sent what they are owed, and then the end. */
+	/** Call after the sessions are stopped: sends the remaining messages, then closes. */
 	close(): void {
 		this.#isStopping = true;
 		for (const stopping of this.#open) stopping.abort();
 	}
 
-	/** Null for a request that is no handshake of the protocol, which it is answered. */
+	/** Null for an invalid handshake, which is answered. */
 	#shakeHands(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<WebSocket | null> {
 		return new Promise((resolve) => {
 			stream.once("close", () => resolve(null));
 			this.#server.handleUpgrade(request, stream, head, (socket) => {
-				// What came with the handshake waits until somebody takes it.
+				// Data received with the handshake waits for a reader.
 				socket.pause();
 				resolve(socket);
 			});
@@ -134,14 +133,14 @@ export class Sockets {
 	}
 }
 
-/** One socket as a transport sees it, and its end, whoever brings it about. */
+/** One socket as a transport, and its shutdown from either side. */
 class Client implements MessageSocket {
 	readonly #socket: WebSocket;
 	readonly #parts: SocketParts;
 	readonly #stopping: AbortSignal;
 	#isOver = false;
 	#onEnd = () => {};
-	/** What was passed on so far: a client that reads, however slowly, is there. */
+	/** Bytes passed on so far: a client that reads, even slowly, is alive. */
 	#sent = 0;
 	#withdrawBeat = () => {};
 
@@ -186,11 +185,11 @@ class Client implements MessageSocket {
 		else this.cut(closeCodes.over, "");
 	}
 
-	/** Says why, and ends it, in a second at most. Only the first call has an effect. */
+	/** Sends the reason and closes within a second. Only the first call has an effect. */
 	cut(code: number, why: string): void {
 		if (this.#isOver) return;
 		this.#end();
-		// What is still in its way would keep the answer to the end from being read.
+		// Unread data would keep the close answer from being read.
 		this.#socket.resume();
 		this.#socket.close(code, why);
 		const withdraw = this.#parts.clock.after(farewell, () => this.#socket.terminate());

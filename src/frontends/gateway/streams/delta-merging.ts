@@ -1,7 +1,7 @@
-// Joins volatile events that a client would be sent one by one: what came within a short time of one text is one event.
+// Merges volatile events for a client: consecutive pieces of one text become one event.
 import type { AgentEvent, EventBody } from "../../../api/values/event.ts";
 
-/** The one event that two successive ones come to; null when they stay two. */
+/** The merged event; null if the two cannot be merged. */
 export function mergeEvents(first: AgentEvent, second: AgentEvent): AgentEvent | null {
 	if (first.turnId !== second.turnId || !isSameAgent(first, second)) return null;
 	const body = mergeBodies(first.body, second.body);
@@ -36,7 +36,7 @@ function mergeBodies(first: EventBody, second: EventBody): EventBody | null {
 	return null;
 }
 
-/** Whether a text begins where the one before it ends; without offsets nothing says so. */
+/** Whether a text continues the previous one; false without offsets. */
 function follows(offset: number | undefined, text: string, next: number | undefined): boolean {
 	return offset !== undefined && next === offset + text.length;
 }

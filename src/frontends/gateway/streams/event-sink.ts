@@ -1,15 +1,15 @@
-// Where a stream of events is written to: the answer to one request. What is said to it before the next round of writes is one
-// write, so that the more there is to do, the less each event costs.
+// The response of an event stream. Batches all messages before the next write round into one write, so that the cost per event
+// falls under load.
 import type { ServerResponse } from "node:http";
 import type { WriteRounds } from "./write-rounds.ts";
 
 export interface EventSink {
 	write(text: string): void;
-	/** Whether the client has yet to read before more should be written. */
+	/** Whether the client must read before more is written. */
 	isFull(): boolean;
 	/** Resolves once it is not full, or the client is gone. */
 	drained(): Promise<void>;
-	/** Aborts when the client is gone or the stream has to end. */
+	/** Aborts when the client disconnects or the stream must end. */
 	readonly gone: AbortSignal;
 }
 
@@ -21,7 +21,7 @@ export class ResponseSink implements EventSink {
 	readonly gone: AbortSignal;
 	readonly #rounds: Pick<WriteRounds, "add">;
 	#waiting = "";
-	/** The same as what `gone` says, which takes longer to ask than an event to write. */
+	/** Mirrors `gone`, which is slower to check than an event is to write. */
 	#isGone: boolean;
 
 	constructor(response: ServerResponse, gone: AbortSignal, rounds: Pick<WriteRounds, "add">) {
@@ -41,7 +41,7 @@ export class ResponseSink implements EventSink {
 		else this.#rounds.add(this.flush);
 	}
 
-	/** Writes what waits. */
+	/** Writes the queued text. */
 	readonly flush = (): void => {
 		const text = this.#waiting;
 		this.#waiting = "";

@@ -1,5 +1,5 @@
-// One `GET /events`: the events of some sessions as server-sent events. A stream never makes a session wait: beyond what
-// the kernel queues for it, it loses volatile events, and reads the durable ones back from the journal.
+// One `GET /events`: session events as server-sent events. A stream never blocks a session: beyond the kernel's queue it loses
+// volatile events and reads durable ones back from the journal.
 
 import type { OperationParams, Scope } from "../../../api/operations.ts";
 import type { AgentEvent, EventBodyOf } from "../../../api/values/event.ts";
@@ -13,15 +13,15 @@ import type { PromptQueues } from "../prompt-queues.ts";
 import { mergeEvents } from "./delta-merging.ts";
 import type { EventSink } from "./event-sink.ts";
 
-/** Milliseconds between two signs of life; a client that misses two connects again. */
+/** Milliseconds between heartbeats; a client that misses two reconnects. */
 export const heartbeat = 15_000;
-/** Milliseconds between two writes of volatile events: what is added to a text meanwhile becomes one event. */
+/** Milliseconds between writes of volatile events; text added meanwhile is merged into one event. */
 export const mergeSpan = 25;
-/** Volatile events that wait for that at most. */
+/** Maximum volatile events waiting to be merged. */
 const mergeLimit = 256;
 
 export interface StreamOptions {
-	/** What it attaches to each of its sessions with. */
+	/** The attachment parameters of each session. */
 	readonly attachments: readonly OperationParams<"session.attach">[];
 	readonly scope: Scope;
 }
@@ -33,11 +33,11 @@ export interface StreamParts {
 	readonly queues: Pick<PromptQueues, "watch">;
 }
 
-/** Carries the sessions until the client is gone, or until none of them is left. */
+/** Streams the sessions until the client disconnects or no session is left. */
 export async function carryEvents(options: StreamOptions, parts: StreamParts, sink: EventSink): Promise<void> {
 	let withdraw = () => {};
 	const beat = () => {
-		// A client that does not read shall not be owed signs of life without an end.
+		// Do not queue heartbeats for a client that does not read.
 		if (!sink.isFull()) sink.write(": ping\n\n");
 		withdraw = parts.clock.after(heartbeat, beat, true);
 	};
@@ -84,7 +84,7 @@ async function carrySession(
 	}
 }
 
-/** Writes the events of one session in their order: the first volatile one at once, those that follow soon merged. */
+/** Writes one session's events in order: the first volatile one at once, following ones merged. */
 export class EventWriter {
 	readonly #sink: Pick<EventSink, "write">;
 	readonly #clock: Clock;
@@ -110,7 +110,7 @@ export class EventWriter {
 		if (this.#waiting.length >= mergeLimit) this.flush();
 	}
 
-	/** Call it when nothing else is there at this moment: what waits is written now, or soon after the last time. */
+	/** Call when no more events are available: writes queued ones now, or soon after the last write. */
 	settle(): void {
 		if (this.#waiting.length === 0 || this.#withdraw !== null) return;
 		const since = this.#clock.monotonic() - this.#writtenAt;
@@ -129,7 +129,7 @@ export class EventWriter {
 	}
 }
 
-/** Nearly all events are deltas of a text: the same as for any other event, at a fraction of its cost. */
+/** Fast path for text deltas, which are nearly all events; same output as toEventMessage. */
 function toDeltaMessage(
 	{ sessionId, turnId, agentPath, at }: AgentEvent,
 	{ part, offset }: EventBodyOf<"content.delta">,
@@ -140,7 +140,7 @@ function toDeltaMessage(
 	return `event: v\ndata: {${origin},"type":"content.delta","part":${JSON.stringify(part)}${place}}\n\n`;
 }
 
-/** The name says what it is: `e` is durable and has an id, the cursor after it; `v` is volatile. */
+/** Event name `e` is durable and has an id, the cursor after it; `v` is volatile. */
 function toEventMessage(event: AgentEvent): string {
 	const { body } = event;
 	if (body.type === "content.delta" && event.seq === undefined) return toDeltaMessage(event, body);
@@ -153,7 +153,7 @@ function toEventMessage(event: AgentEvent): string {
 	return `id: ${encodeURIComponent(event.sessionId)}@${epoch}:${seq}\n${toMessage("e", data)}`;
 }
 
-/** JSON has no line breaks outside of its strings, and in them they are escaped. */
+/** JSON has no unescaped line breaks. */
 function toMessage(name: string, data: object): string {
 	return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -1,12 +1,12 @@
-// When streams are written to. Each write is a call of the system, and so is what it makes a client do: while there is time, every
-// stream is written to at once; while the process has little, all of them are, once in a while, with what has come meanwhile.
+// Schedules stream writes, each of which costs a system call here and work in the client. While the process is idle, every stream
+// is written at once; while busy, all are written together in rounds.
 import { performance } from "node:perf_hooks";
 
-/** Milliseconds from the first text to its round while the process is busy. */
+/** Milliseconds from the first text to its round while busy. */
 export const roundSpan = 20;
-/** The share of time in which the event loop works, and above which the process is busy. */
+/** The event loop utilization above which the process counts as busy. */
 const busyShare = 0.5;
-/** Milliseconds over which that share is taken. */
+/** Milliseconds over which utilization is measured. */
 const shareSpan = 100;
 
 export class WriteRounds {
@@ -15,13 +15,13 @@ export class WriteRounds {
 	readonly #due = new Set<() => void>();
 	#isScheduled = false;
 
-	/** `later` begins a round while the process is busy. It is no deadline of the product's: no clock of a test holds it up. */
+	/** `later` schedules a round while busy. It uses real time, so that test clocks do not delay it. */
 	constructor(isBusy = watchLoad(), later: (run: () => void) => void = (run) => void setTimeout(run, roundSpan)) {
 		this.#isBusy = isBusy;
 		this.#later = later;
 	}
 
-	/** Calls back in the next round, once. */
+	/** Calls back once in the next round. */
 	add(write: () => void): void {
 		this.#due.add(write);
 		if (this.#isScheduled) return;
@@ -38,7 +38,7 @@ export class WriteRounds {
 	};
 }
 
-/** Whether the event loop had much to do lately. A platform that does not know it has never. */
+/** Whether the event loop was busy lately; never on platforms without this data. */
 function watchLoad(): () => boolean {
 	let last = performance.eventLoopUtilization();
 	let lookedAt = performance.now();
