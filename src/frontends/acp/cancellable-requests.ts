@@ -1,12 +1,12 @@
-// The requests of a client that it can withdraw by `$/cancel_request`; each is still answered.
+// Client requests that `$/cancel_request` can cancel; each is still answered.
 import type { RpcId } from "../../ports/rpc/envelope.ts";
 
 export class CancellableRequests {
-	/** By id as text with its type: `1` and `"1"` are different ids. */
+	/** By id as text with its type, because `1` and `"1"` are different ids. */
 	readonly #running = new Map<string, AbortController>();
 	#isOver = false;
 
-	/** Does the work of a request; the signal aborts when the client withdraws it. */
+	/** Handles a request; the signal aborts when the client cancels it. */
 	async run<T>(id: RpcId | null, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
 		const controller = new AbortController();
 		if (this.#isOver) controller.abort();
@@ -20,12 +20,12 @@ export class CancellableRequests {
 		}
 	}
 
-	/** Ignores the id of a request that is answered or cannot be withdrawn. */
+	/** Ignores the id of an answered or uncancelable request. */
 	cancel(id: string | number): void {
 		this.#running.get(keyOf(id))?.abort();
 	}
 
-	/** Also whatever begins later. */
+	/** Also cancels later requests. */
 	cancelAll(): void {
 		this.#isOver = true;
 		for (const controller of this.#running.values()) controller.abort();

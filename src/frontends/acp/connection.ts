@@ -1,4 +1,4 @@
-// A connection of the Agent Client Protocol: its method table, the handshake, and the sign-in.
+// An Agent Client Protocol connection: method table, handshake and sign-in.
 import * as v from "valibot";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import type { RpcId } from "../../ports/rpc/envelope.ts";
@@ -14,14 +14,14 @@ import { type InitializeParams, type InitializeResult, initializeParamsSchema, s
 
 const { methods: shapes } = acpProtocol;
 
-/** What a client can do that has not said so. */
+/** The capabilities of a client that declared none. */
 const unknownClient: AttachedClient = {
 	capabilities: v.parse(initializeParamsSchema, { protocolVersion: servedVersion }).clientCapabilities,
 	info: null,
 	createCodec: () => plainCodec,
 };
 
-/** The result of work that has none. */
+/** The empty result. */
 async function done(work: Promise<void>): Promise<Record<string, never>> {
 	await work;
 	return {};
@@ -157,12 +157,12 @@ export class AcpConnection implements SharedConnection {
 		];
 	}
 
-	/** May be sent again; what it declares holds for sessions that are first used later. */
+	/** May be repeated; its capabilities apply to sessions first used later. */
 	async #initialize({ clientCapabilities, clientInfo }: InitializeParams): Promise<InitializeResult> {
 		this.#client = { ...unknownClient, capabilities: clientCapabilities, info: clientInfo };
 		const { server, sessions, account } = this.#kernelApi;
 		const { options, chosen } = await sessions.models();
-		// Without a model of its own to ask, it is for the model of the session to refuse.
+		// Without a chosen model, the session's model decides.
 		const accepts = options.find(({ alias }) => alias === chosen)?.accepts ?? { image: true, audio: false };
 		return {
 			protocolVersion: servedVersion,

@@ -1,4 +1,4 @@
-// The content blocks of the Agent Client Protocol: what a prompt consists of, and how the parts of a message are sent.
+// Agent Client Protocol content blocks, in prompts and messages.
 import * as v from "valibot";
 import { type ContentPart, mediaPart, readDataUri, toDataUri, type UserInput } from "../../api/values/content.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -65,11 +65,11 @@ export const sentImageSchema = v.object({ type: v.literal("image"), mimeType: v.
 export const sentAudioSchema = v.object({ type: v.literal("audio"), mimeType: v.string(), data: v.string() });
 export const sentLinkSchema = v.object({ type: v.literal("resource_link"), uri: v.string(), name: v.string() });
 
-/** The blocks that a part of a message is sent as. */
+/** The blocks sent for a message part. */
 export const sentBlockSchema = v.variant("type", [sentTextSchema, sentImageSchema, sentAudioSchema, sentLinkSchema]);
 export type SentBlock = v.InferOutput<typeof sentBlockSchema>;
 
-/** The input of a prompt; a single text stays a plain string. Fails `invalid-input` for what no model can be shown. */
+/** The input of a prompt; a single text stays a plain string. Fails with `invalid-input` for unsupported content. */
 export function toInput(blocks: readonly ReceivedBlock[]): UserInput {
 	const [first, second] = blocks;
 	if (first?.type === "text" && second === undefined) return first.text;
@@ -103,13 +103,13 @@ function toResourcePart(resource: Extract<ReceivedBlock, { type: "resource" }>["
 	);
 }
 
-/** A file is named by its path, which the tools of the agent take. */
+/** A file is named by its path, which the agent's tools accept. */
 function linkText({ uri, name, description }: Extract<ReceivedBlock, { type: "resource_link" }>): string {
 	const about = description === null ? "" : ` (${description})`;
 	return `[${name}](${filePath(uri) ?? uri})${about}`;
 }
 
-/** The path of a `file:` URI; null for another one. */
+/** The path of a `file:` URI; null for other URIs. */
 function filePath(uri: string): string | null {
 	if (!uri.startsWith("file://")) return null;
 	try {
@@ -120,7 +120,7 @@ function filePath(uri: string): string | null {
 	}
 }
 
-/** The block of a part that is neither text nor reasoning. */
+/** The block for a part that is neither text nor reasoning. */
 export function toBlock(part: ContentPart): SentBlock {
 	switch (part.type) {
 		case "text":
@@ -136,13 +136,13 @@ export function toBlock(part: ContentPart): SentBlock {
 	}
 }
 
-/** Data are sent as they are; anything else is a link. */
+/** Embedded data is sent as is; other URLs become a link. */
 function mediaBlock(type: "image" | "audio", url: string): SentBlock {
 	const read = readDataUri(url);
 	return read === null ? link(type, url) : { type, mimeType: read.mediaType, data: read.data };
 }
 
 function link(kind: string, uri: string): SentBlock {
-	// A link of megabytes is no link.
+	// Replaces a data URI of megabytes, which is useless as a link.
 	return uri.startsWith("data:") ? { type: "text", text: `[${kind}]` } : { type: "resource_link", uri, name: kind };
 }

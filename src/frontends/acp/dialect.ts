@@ -7,7 +7,7 @@ import { acpRules } from "./envelope.ts";
 export const acpDialect = {
 	name: "acp",
 	rules: acpRules,
-	/** It is offered alone, so that whatever is sent is meant for it. */
+	/** The only dialect offered, so it claims everything. */
 	claims: (value) => readEnvelope(value, acpRules).kind === "request",
 	converse: (kernelApi, peer): SharedConnection => new AcpConnection(kernelApi, peer),
 } satisfies HostDialect;

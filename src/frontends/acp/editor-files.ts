@@ -1,4 +1,4 @@
-// The files of a session as its editor has them, for clients that serve them.
+// A session's files in the client's editor, for clients that serve them.
 import * as v from "valibot";
 import type { Identifiers } from "../../base/ids.ts";
 import type { EditorFiles } from "../../kernel/api.ts";
@@ -7,20 +7,18 @@ import type { RpcReply } from "../../ports/rpc/envelope.ts";
 import type { ClientCapabilities } from "./wire.ts";
 import { readFileResultSchema } from "./wire-updates.ts";
 
-/**
- * A client is asked nothing about a session before it knows the session's id: until `begin` the disk is used instead.
- */
+/** A client is not asked about a session whose id it does not know: until `begin`, the disk is used. */
 export interface ClientFiles {
 	readonly port: EditorFiles;
 	begin(sessionId: string): void;
 }
 
-/** Null for a client that serves no files. */
+/** Null if the client serves no files. */
 export function createClientFiles(
 	{ fs }: ClientCapabilities,
 	peer: Pick<Peer, "call" | "notify" | "withdraw">,
 	identifiers: Identifiers,
-	/** Aborts when the client is gone: the disk is used from then on. */
+	/** Aborts when the client disconnects; the disk is used from then on. */
 	gone: AbortSignal,
 ): ClientFiles | null {
 	if (!fs.readTextFile && !fs.writeTextFile) return null;

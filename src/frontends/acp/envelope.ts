@@ -12,7 +12,7 @@ export const acpRules: EnvelopeRules = {
 	unknownKeysRefused: false,
 	blankLinesIgnored: true,
 	errorDataAlways: false,
-	// Variables of MCP servers have keys in them.
+	// MCP server variables may contain keys.
 	linesAreSecret: true,
 	parseError: errorObject(errorNumbers.parseError, "Parse error: the line is not JSON"),
 	invalidRequest: errorObject(

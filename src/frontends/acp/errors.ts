@@ -1,5 +1,4 @@
-// The errors of the Agent Client Protocol: the numbers of the kernel's codes, with the text for people as
-// `data.details`, which is what editors show.
+// Agent Client Protocol errors: numbers for kernel error codes, with the text for users in `data.details`, which editors show.
 import { modelAdvice } from "../../api/values/model-advice.ts";
 import type { KernelErrorCode } from "../../base/errors.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
@@ -17,7 +16,7 @@ export const errorNumbers = {
 	cancelled: -32800,
 } as const;
 
-/** Of version 2 alone. */
+/** Only in version 2. */
 export const unsupportedVersion = -32022;
 
 const numbers: { readonly [C in KernelErrorCode]: number } = {
@@ -38,7 +37,7 @@ const numbers: { readonly [C in KernelErrorCode]: number } = {
 	internal: errorNumbers.internal,
 };
 
-/** A request that its sender withdrew. */
+/** A request canceled by its sender. */
 export class RequestCancelledError extends Error {
 	override readonly name = "RequestCancelledError";
 
@@ -47,7 +46,7 @@ export class RequestCancelledError extends Error {
 	}
 }
 
-/** A client that asks for a version which is not served. */
+/** The client requested an unsupported version. */
 export class VersionError extends Error {
 	override readonly name = "VersionError";
 	readonly requested: number;
@@ -74,19 +73,19 @@ export function toErrorObject(thrown: unknown): ErrorObject {
 	return errorObject(numbers[code], message);
 }
 
-/** What a client has sent, quoted and cut: it may be of any length. */
+/** Quotes client input, truncated. */
 export function quoted(given: string): string {
 	const text = JSON.stringify(beginning(given, 200));
 	return given.length > 200 ? `${text}…` : text;
 }
 
-/** The session may be of another program, or deleted: the list says which there are. */
+/** The session may be deleted or belong to another program, so the text points to the list. */
 export function unknownSession(id: string): KernelError {
 	const text = `There is no session ${quoted(id)}. session/list says which there are; session/new creates one.`;
 	return new KernelError("session-not-found", text);
 }
 
-/** The text of an error about the model or a sign-in with what to do about it. */
+/** Adds advice to the text of a model or sign-in error. */
 export function withAdvice(thrown: unknown): unknown {
 	const error = toKernelError(thrown);
 	if (error.code !== "model-not-set" && error.code !== "login-expired") return thrown;

@@ -1,5 +1,5 @@
-// Projects the events of a session to the updates of the Agent Client Protocol, one entry per event type. While events
-// come live, texts are sent as deltas; a history is read from completed texts. Nothing here sends anything.
+// Projects session events to Agent Client Protocol updates, one entry per event type. Live texts are sent as deltas; history uses
+// the complete texts. Sends nothing itself.
 import { type ContentPart, type DisplayBlock, toParts, type UserInput } from "../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf, EventType } from "../../api/values/event.ts";
 import { retryCause, retryTitle } from "../../api/values/retry-text.ts";
@@ -16,11 +16,11 @@ import type { Update, UpdateName } from "./wire-updates.ts";
 export interface ProjectionSettings {
 	readonly workDir: string;
 	readonly client: ClientCapabilities;
-	/** Whether the client itself sent the input of the turn that begins: it shows that input already. */
+	/** Whether the client sent the input of this turn, and so already shows it. */
 	isOwnInput(turnId: string | null): boolean;
-	/** Whether the client shows its own prompt only when the agent sends it. */
+	/** Whether a client shows its own prompt only when the agent sends it. */
 	echoesPrompts(): boolean;
-	/** The price of the model in use; null where none is configured. */
+	/** The price of the current model; null if not configured. */
 	price(): ModelPrice | null;
 }
 
@@ -41,15 +41,15 @@ export class Projection {
 	readonly servers = new ServerReports();
 	/** Whether events come from the history. */
 	isReplay = false;
-	/** The plan that was shown last. */
+	/** The last plan shown. */
 	plan = "";
-	/** Names the running turn in ids; events of earlier programs do not name it. */
+	/** Names the running turn in ids; events of earlier versions do not name it. */
 	turnName = "";
-	/** How many turns have begun within each other. */
+	/** Nesting depth of the running turns. */
 	depth = 0;
 	#turns = 0;
 	#step = 0;
-	/** How many turns had begun within each other when the last step began. */
+	/** Turn depth at the start of the last step. */
 	#stepDepth = 0;
 	#compactions = 0;
 
@@ -63,15 +63,15 @@ export class Projection {
 		return entryOf(event.body.type).call(this, event.body, event);
 	}
 
-	/** What began and will not end: the program ended before it. */
+	/** Ends everything that was cut off when the program ended. */
 	endUnfinished(): readonly Update[] {
 		this.depth = 0;
 		return this.calls.endAll();
 	}
 
 	/**
-	 * Whether a turn that begins follows one that never ended. A turn within another one has its id, and begins while that
-	 * one has no step of its own.
+	 * Whether the new turn follows one that never ended. A nested turn has the same id, and begins while the outer turn has no
+	 * step.
 	 */
 	isAfterLostTurn(turnId: string | null): boolean {
 		if (this.depth === 0) return false;
@@ -89,7 +89,7 @@ export class Projection {
 		this.#compactions = 0;
 	}
 
-	/** Chunks of the answer that follow belong to a new message. */
+	/** The following answer chunks belong to a new message. */
 	beginStep(): void {
 		this.#step += 1;
 		this.#stepDepth = this.depth;
@@ -99,13 +99,13 @@ export class Projection {
 		return `${this.turnName}-${this.#step}`;
 	}
 
-	/** Also unlike those that a client has from before it came back, of which nothing is known here. */
+	/** Unique also among ids that a returning client knows from before. */
 	compactionId(begins: boolean): string {
 		if (begins) this.#compactions += 1;
 		return `${this.turnName}-compaction-${this.#compactions}`;
 	}
 
-	/** What a person wrote, as the messages of that person. */
+	/** User input as user messages. */
 	userChunks(input: UserInput, messageId: string): readonly Update[] {
 		return toParts(input).map((part) => ({ sessionUpdate: "user_message_chunk", content: toBlock(part), messageId }));
 	}
@@ -113,18 +113,18 @@ export class Projection {
 	answerChunk(part: ContentPart): readonly Update[] {
 		const { messageId } = this;
 		if (part.type !== "think") return [{ sessionUpdate: "agent_message_chunk", content: toBlock(part), messageId }];
-		// Reasoning may be withheld, with a signature alone.
+		// Reasoning may be withheld, leaving only a signature.
 		if (part.think === "") return nothing;
 		return [{ sessionUpdate: "agent_thought_chunk", content: toBlock(part), messageId }];
 	}
 
-	/** Something that is no part of the conversation; for clients without notices nothing. */
+	/** A notice outside of the conversation; nothing for clients without notices. */
 	notice(severity: "info" | "warning", title: string, description = ""): readonly Update[] {
 		if (!this.settings.client.session.notices || this.isReplay) return nothing;
 		return [{ sessionUpdate: "notice", severity, title, ...(description === "" ? {} : { description }) }];
 	}
 
-	/** Something that a person has to see; for clients without notices a message of its own. */
+	/** A notice that the user must see; a message for clients without notices. */
 	report(severity: "info" | "warning", title: string, text: string, messageId: string): readonly Update[] {
 		if (this.settings.client.session.notices) return this.notice(severity, title, text);
 		const content = { type: "text", text: `${title}\n\n${text}\n` } as const;
@@ -137,7 +137,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		if (agentPath.length > 0) return nothing;
 		const lost = this.isAfterLostTurn(turnId) ? this.endUnfinished() : nothing;
 		this.beginTurn(turnId);
-		// The input of a nested turn is the program's own.
+		// The input of a nested turn comes from the program.
 		if (this.depth > 1) return nothing;
 		if (!this.isReplay && this.settings.isOwnInput(turnId)) return lost;
 		return [...lost, ...this.userChunks(input, `${this.turnName}-u`)];
@@ -228,7 +228,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"client.attached": ignored,
 	"client.detached": ignored,
 	"session.reset": ignored,
-	// They change what the session's choices are, which the session sends itself.
+	// They change the session's choices, which the session sends itself.
 	"mode.changed": ignored,
 	"model.changed": ignored,
 	"title.changed": ignored,
@@ -237,7 +237,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"session.rewound": ignored,
 	"steer.consumed"({ input }, { agentPath }) {
 		if (agentPath.length > 0) return nothing;
-		// The answer goes on after it.
+		// The answer continues after it.
 		const { messageId } = this;
 		this.beginStep();
 		return this.userChunks(input, `${messageId}-u`);
@@ -254,19 +254,19 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		return this.userChunks(toSideQuestion(question), `${id}-u`);
 	},
 	"side-question.ended"({ id, response, error }, { turnId }) {
-		// As a prompt it has a turn, whose text has the answer.
+		// As a prompt it has a turn, which contains the answer.
 		if (turnId !== null) return nothing;
 		const text = response ?? error ?? "";
 		return [{ sessionUpdate: "agent_message_chunk", content: { type: "text", text }, messageId: id }];
 	},
 };
 
-/** The entry of a type takes the body of that type; indexing by the type loses that. */
+/** The entry takes the body of its type; indexing loses that relation. */
 function entryOf(type: EventType): Entry<EventType> {
 	return entries[type] as Entry<EventType>;
 }
 
-/** For clients that do not know compactions, a call of its own. */
+/** A separate call, for clients without compaction support. */
 function compaction(projection: Projection, status: "in_progress" | "completed"): readonly Update[] {
 	const begins = status === "in_progress";
 	const compactionId = projection.compactionId(begins);

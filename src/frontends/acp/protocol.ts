@@ -1,4 +1,4 @@
-// The declaration of the Agent Client Protocol, version 1: the shapes of its methods, updates and requests.
+// Declares the Agent Client Protocol, version 1: methods, updates and requests.
 import type { Protocol } from "../shared/protocol.ts";
 import * as wire from "./wire.ts";
 import * as updates from "./wire-updates.ts";

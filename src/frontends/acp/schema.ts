@@ -1,20 +1,20 @@
-// What the shapes of the Agent Client Protocol are built from.
+// Schema building blocks for the Agent Client Protocol.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import { quoted } from "./errors.ts";
 
 const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
 
-/** Absent and null mean the same. */
+/** Absent and null are equivalent. */
 export const nullish = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
 
-/** Where clients and agents put what the protocol does not name. */
+/** Extension data of clients and agents. */
 export const meta = { _meta: v.exactOptional(v.nullable(v.record(v.string(), v.unknown()))) };
 
 /** The library's schemas accept lists as objects. */
 export const params = <E extends v.ObjectEntries>(entries: E) => v.pipe(plainObject, v.object({ ...entries, ...meta }));
 
-/** An empty object means yes; absent, null and anything else mean no. */
+/** An empty object means yes; absent, null and other values mean no. */
 export const capability = v.optional(
 	v.pipe(
 		v.unknown(),
@@ -23,7 +23,7 @@ export const capability = v.optional(
 	null,
 );
 
-/** True means yes; anything else means no. */
+/** True means yes; other values mean no. */
 export const flag = v.optional(
 	v.pipe(
 		v.unknown(),
@@ -32,13 +32,13 @@ export const flag = v.optional(
 	false,
 );
 
-/** A capability as it is declared: an empty object. */
+/** A declared capability: an empty object. */
 export const declared = v.object({});
 
-/** MCP servers of a session: each may be a process. */
+/** Maximum MCP servers per session; each may be a process. */
 const maximumServers = 100;
 
-/** The MCP servers that a client gives to a session. */
+/** The MCP servers that a client adds to a session. */
 export const mcpServers = <S extends v.GenericSchema>(server: S) =>
 	v.optional(
 		v.pipe(

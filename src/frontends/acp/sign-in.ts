@@ -1,5 +1,4 @@
-// The sign-in of the Agent Client Protocol: which ways a client is offered, and the one by `authenticate`, where the
-// client opens the address for its user.
+// Agent Client Protocol sign-in: the offered methods, and `authenticate`, where the client opens the address for its user.
 import * as v from "valibot";
 import { modelAdvice } from "../../api/values/model-advice.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -11,7 +10,7 @@ import type { AttachedClient } from "./sessions/attached-session.ts";
 import type { AuthMethod, ClientCapabilities } from "./wire.ts";
 import { elicitationResultSchema } from "./wire-updates.ts";
 
-/** Says what to do when there is no model. */
+/** Adds advice to errors about a missing model. */
 export async function advised<T>(work: () => Promise<T>): Promise<T> {
 	try {
 		return await work();
@@ -20,7 +19,7 @@ export async function advised<T>(work: () => Promise<T>): Promise<T> {
 	}
 }
 
-/** The ways to sign in that the client can go. There is always one: clients expect it. */
+/** The sign-in methods the client supports. Never empty, because clients expect one. */
 export function signInMethods(client: ClientCapabilities): readonly AuthMethod[] {
 	const terminal: AuthMethod = {
 		id: "login-terminal",
@@ -38,7 +37,7 @@ export function signInMethods(client: ClientCapabilities): readonly AuthMethod[]
 	return [...(client.elicitation.url || !inTerminal ? [browser] : []), ...(inTerminal ? [terminal] : [])];
 }
 
-/** As much of the kernel as a sign-in needs. */
+/** The parts of the kernel that sign-in uses. */
 export interface SignInKernel extends Pick<HostApi, "account" | "identifiers"> {
 	readonly sessions: Pick<HostApi["sessions"], "models">;
 }
@@ -57,8 +56,8 @@ export class SignIn {
 	}
 
 	/**
-	 * Signs in by this method, for the request of this id. A client that cannot open an address only learns whether there is a model by now.
-	 * Fails `login-expired` when nobody is signed in afterwards.
+	 * Signs in with this method, for the request with this id. A client that cannot open an address only learns whether a model
+	 * exists. Fails with `login-expired` if still not signed in.
 	 */
 	async run(methodId: string, id: RpcId | null, signal: AbortSignal): Promise<void> {
 		const { account, sessions } = this.#kernelApi;
@@ -91,7 +90,7 @@ export class SignIn {
 		}
 	}
 
-	/** Fails `unsupported` where there is no sign-in. */
+	/** Fails with `unsupported` without a sign-in. */
 	async signOut(): Promise<Record<string, never>> {
 		const { account } = this.#kernelApi;
 		if (account === null) throw new KernelError("unsupported", "There is nothing to sign out of.");
@@ -112,7 +111,7 @@ export class SignIn {
 		});
 	}
 
-	/** The client need not show the address any more. */
+	/** Tells the client to stop showing the address. */
 	#finish(elicitationId: string): void {
 		if (this.#peer.isWaiting(elicitationId)) {
 			this.#peer.withdraw(elicitationId);
@@ -123,12 +122,12 @@ export class SignIn {
 	}
 }
 
-/** An address that the client could not open is one that nobody confirms. */
+/** Nobody can confirm an address that the client could not open. */
 function isDeclined(reply: RpcReply): boolean {
 	if (reply.kind === "error") return true;
 	const parsed = v.safeParse(elicitationResultSchema, reply.result);
 	return !parsed.success || parsed.output.action !== "accept";
 }
 
-/** Ids beyond the numbers of JSON.parse are given as text. */
+/** Ids outside of JSON's safe numbers are sent as text. */
 const toJsonId = (id: RpcId) => (typeof id === "bigint" ? String(id) : id);

@@ -1,12 +1,12 @@
-// Why a turn ended, in the words of the protocol.
+// Maps turn outcomes to protocol stop reasons.
 
 import type { TurnOutcome } from "../../api/values/event.ts";
 import { isRecord } from "../../base/json.ts";
 import type { StopReason } from "./wire.ts";
 
 /**
- * Null for a turn that failed. `refusal` is the provider's alone: clients drop the prompt of such a turn, and everything
- * after it. A person's refusal of a call is none.
+ * Null for a failed turn. `refusal` only means a refusal by the provider, because clients then drop the prompt and everything
+ * after it. A user's refusal of a call is not one.
  */
 export function stopReasonOf(outcome: TurnOutcome): StopReason | null {
 	switch (outcome.status) {

@@ -1,11 +1,11 @@
-// The lines of chunks, which are nearly all that a session sends: each differs from the one before in two texts.
+// Fast serialization of chunks, which are nearly all updates: consecutive ones differ only in two texts.
 import { createPairFrame } from "../../ports/rpc/envelope.ts";
 import type { Update } from "./wire-updates.ts";
 
-/** Characters of a text above which its line is made like any other, in pieces. */
+/** Characters of text above which a line is serialized normally, in pieces. */
 const longText = 65_536;
 
-/** The line of a chunk of text, the same in every version of the protocol; null for every other update. */
+/** The line of a text chunk, the same in every protocol version; null for other updates. */
 export type UpdateLines = (update: Update) => string | null;
 
 type ChunkName = "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk";

@@ -1,4 +1,4 @@
-// How full the context of a session is, and what its model calls have cost so far.
+// A session's context usage and model cost.
 import type { TokenUsage } from "../../api/values/content.ts";
 import type { ModelPrice } from "../../kernel/api.ts";
 import type { Update } from "./wire-updates.ts";
@@ -8,14 +8,14 @@ export class Usage {
 	#used: number | null = null;
 	#size: number | null = null;
 	#cost: { readonly amount: number; readonly currency: string } | null = null;
-	/** What was sent last, as JSON. */
+	/** The last update sent, as JSON. */
 	#sent = "";
 
 	constructor(price: () => ModelPrice | null) {
 		this.#price = price;
 	}
 
-	/** Adds a model call, at the price of the model in use. */
+	/** Adds a model call at the current model's price. */
 	count(usage: TokenUsage): void {
 		const price = this.#price();
 		if (price === null) return;
@@ -24,7 +24,7 @@ export class Usage {
 		this.#cost = { amount: earlier + costOf(usage, price), currency };
 	}
 
-	/** Null leaves what is known. */
+	/** Null keeps the known value. */
 	setContext(used: number | null, size: number | null): void {
 		this.#used = used ?? this.#used;
 		this.#size = size ?? this.#size;

@@ -1,5 +1,4 @@
-// The wire shapes of what the agent sends in the Agent Client Protocol, version 1: the updates of a session, and the
-// requests to the client.
+// Wire shapes sent by the agent in Agent Client Protocol version 1: session updates, and requests to the client.
 import * as v from "valibot";
 import { sentBlockSchema } from "./content.ts";
 import { configOptionSchema } from "./wire.ts";
@@ -46,9 +45,9 @@ const callEntries = {
 };
 const toolCallId = v.string();
 const terminal_id = v.string();
-/** What the protocol has no members for; editors read what is said of terminals. */
+/** Extension data; editors read the terminal members. */
 export const callMetaSchema = v.object({
-	/** A terminal that shows the output of the call begins. */
+	/** Opens a terminal that shows the call's output. */
 	terminal_info: v.exactOptional(v.object({ terminal_id, cwd: v.string() })),
 	/** More output. */
 	terminal_output: v.exactOptional(v.object({ terminal_id, data: v.string() })),
@@ -66,7 +65,7 @@ export const callMetaSchema = v.object({
 	contextCompaction: v.exactOptional(v.object({ version: v.number() })),
 });
 const callMeta = { _meta: v.exactOptional(callMetaSchema) };
-/** All that a client may not know yet. Content and locations replace earlier ones. */
+/** The full call, for clients that may not know it. Content and locations replace earlier ones. */
 export const toolCallSchema = v.object({
 	toolCallId,
 	...v.partial(v.object(callEntries)).entries,
@@ -91,7 +90,7 @@ export const commandSchema = v.object({
 	input: v.object({ hint: v.string() }),
 });
 
-/** The updates by their names. */
+/** Updates by name. */
 export const updateSchemas = {
 	user_message_chunk: chunk,
 	agent_message_chunk: chunk,
@@ -104,10 +103,10 @@ export const updateSchemas = {
 	config_option_update: v.object({ configOptions: v.array(configOptionSchema) }),
 	session_info_update: v.object({ title: v.string(), updatedAt: v.string() }),
 	usage_update: v.object({
-		/** Tokens in the context, and tokens that it may have. */
+		/** Tokens used in the context, and its size. */
 		used: amount,
 		size: amount,
-		/** Of the whole session; absent where no price is configured. */
+		/** For the whole session; absent without a configured price. */
 		cost: v.exactOptional(v.object({ amount: v.number(), currency: v.string() })),
 	}),
 	notice: v.object({
@@ -126,7 +125,7 @@ export type Update = {
 	[N in UpdateName]: { readonly sessionUpdate: N } & Readonly<v.InferInput<(typeof updateSchemas)[N]>>;
 }[UpdateName];
 
-/** What is sent besides the updates of a session, by its method. */
+/** Notifications besides session updates, by method. */
 export const notificationSchemas = {
 	"elicitation/complete": v.object({ elicitationId: v.string() }),
 	"$/cancel_request": v.object({ requestId: v.string() }),

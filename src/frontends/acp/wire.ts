@@ -1,11 +1,11 @@
-// The wire shapes of the Agent Client Protocol, version 1: params and results of the methods that clients call.
+// Wire shapes of Agent Client Protocol version 1: params and results of the methods that clients call.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import { contentBlockSchema } from "./content.ts";
 import { quoted } from "./errors.ts";
 import { absolutePath, capability, declared, flag, mcpServers, meta, nullish, params } from "./schema.ts";
 
-/** The version that is served. */
+/** The served version. */
 export const servedVersion = 1;
 
 export const sessionIdSchema = v.pipe(v.string(), v.nonEmpty("a session id is needed"));
@@ -17,7 +17,7 @@ export const implementationSchema = v.object({
 	version: v.fallback(nullish(v.string()), null),
 });
 
-/** An object, or else one without members: capabilities that cannot be read are none. */
+/** An object, else an empty one: unreadable capabilities count as none. */
 export const objectOrNone = <E extends v.ObjectEntries>(entries: E) =>
 	v.optional(
 		v.pipe(
@@ -28,7 +28,7 @@ export const objectOrNone = <E extends v.ObjectEntries>(entries: E) =>
 		null,
 	);
 
-/** What the client can do; what is not named here is not used. */
+/** The client capabilities that are used. */
 export const clientCapabilitiesSchema = objectOrNone({
 	fs: objectOrNone({ readTextFile: flag, writeTextFile: flag }),
 	terminal: flag,
@@ -44,7 +44,7 @@ export const clientCapabilitiesSchema = objectOrNone({
 export type ClientCapabilities = v.InferOutput<typeof clientCapabilitiesSchema>;
 
 export const initializeParamsSchema = params({
-	/** Drafts before the first version named it by a text. */
+	/** Drafts before version 1 used a text. */
 	protocolVersion: v.union([v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65_535)), v.string()]),
 	clientCapabilities: clientCapabilitiesSchema,
 	clientInfo: v.fallback(nullish(implementationSchema), null),
@@ -55,7 +55,7 @@ export const authMethodSchema = v.object({
 	id: v.string(),
 	name: v.string(),
 	description: v.string(),
-	/** Absent for a sign-in by `authenticate`; `terminal` for one in a terminal, by the same program with these arguments. */
+	/** Absent for sign-in by `authenticate`; `terminal` to sign in with the same program and these arguments in a terminal. */
 	type: v.exactOptional(v.literal("terminal")),
 	args: v.exactOptional(v.array(v.string())),
 	...meta,
@@ -112,7 +112,7 @@ export const remoteServerSchema = v.object({
 export const mcpServerSchema = v.union([remoteServerSchema, stdioServerSchema], ({ input }) => faultOfServer(input));
 export type McpServer = v.InferOutput<typeof mcpServerSchema>;
 
-/** What is wrong with an MCP server that fits neither schema, said of the kind that is meant. */
+/** The fault in an MCP server that matches neither schema, described for the intended kind. */
 function faultOfServer(server: unknown): string {
 	if (!isRecord(server)) return "an MCP server is an object";
 	const { name, type = "stdio" } = server;
@@ -126,7 +126,7 @@ function faultOfServer(server: unknown): string {
 	return `"${field}" of ${which} of the type "${type}" ${state}`;
 }
 
-/** Where a session works, and with which MCP servers. */
+/** A session's directories and MCP servers. */
 const workspace = {
 	cwd: absolutePath,
 	additionalDirectories: v.optional(v.array(absolutePath), () => []),
@@ -154,7 +154,7 @@ export type OpenSessionParams = v.InferOutput<typeof openSessionParamsSchema>;
 export const openSessionResultSchema = v.object(choices);
 export type OpenSessionResult = v.InferOutput<typeof openSessionResultSchema>;
 
-/** A fork has the system prompt of its session. */
+/** A fork keeps the system prompt of its session. */
 export const forkOnly = { systemPrompt: v.exactOptional(v.null("has no effect here: leave it out")) };
 /** Not part of version 1 yet. */
 export const forkSessionParamsSchema = params({ ...withinSession, ...workspace, ...forkOnly });
@@ -203,5 +203,5 @@ export const steeringResultSchema = v.object({
 });
 export type SteeringResult = v.InferOutput<typeof steeringResultSchema>;
 
-/** Of every error: its text for people, which is what editors show. */
+/** In every error: its text for users, which editors show. */
 export const errorDataSchema = v.object({ details: v.string() });

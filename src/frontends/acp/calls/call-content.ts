@@ -1,4 +1,4 @@
-// The content of a tool call: what its approval and its result show.
+// Tool call content for approvals and results.
 import path from "node:path";
 import type { DisplayBlock, ToolReturn } from "../../../api/values/content.ts";
 import { toBlock } from "../content.ts";
@@ -6,19 +6,19 @@ import type { ToolContent } from "../wire-updates.ts";
 
 export const textContent = (text: string): ToolContent => ({ type: "content", content: { type: "text", text } });
 
-/** Text of a program, in a block of code whose fence is longer than any in it. */
+/** A fenced code block whose fence is longer than any fence in the text. */
 export function codeContent(text: string): ToolContent {
 	const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
 	const fence = "`".repeat(longest + 1);
 	return textContent(`${fence}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}`);
 }
 
-/** What a person is shown in order to approve a call. A command is the title of its call, and is not repeated. */
+/** The approval content. A command is already the call's title, and is not repeated. */
 export function approvalContent(display: readonly DisplayBlock[], workDir: string): readonly ToolContent[] {
 	return display.flatMap((block) => (block.type === "shell" ? [] : toContent(block, workDir)));
 }
 
-/** What a result shows: changes of files as such, and else what the model is given. */
+/** The result content: file changes as diffs, else the text for the model. */
 export function resultContent(result: ToolReturn, isCommand: boolean, workDir: string): readonly ToolContent[] {
 	const diffs = result.display.flatMap((block) => (block.type === "diff" ? toContent(block, workDir) : []));
 	if (diffs.length > 0 && !result.is_error) return diffs;
@@ -31,7 +31,7 @@ export function resultContent(result: ToolReturn, isCommand: boolean, workDir: s
 	];
 }
 
-/** A block as it can be shown, if it can. */
+/** The content for a block, if it has one. */
 function toContent(block: DisplayBlock, workDir: string): readonly ToolContent[] {
 	if ("data" in block) return [];
 	switch (block.type) {
@@ -39,7 +39,7 @@ function toContent(block: DisplayBlock, workDir: string): readonly ToolContent[]
 			return block.text === "" ? [] : [textContent(block.text)];
 		case "diff": {
 			const file = path.resolve(workDir, block.path);
-			// The lines of a large change are only counted.
+			// A large change only has line counts.
 			if (block.is_summary) return [textContent(`${file}: ${block.old_text} → ${block.new_text}`)];
 			const oldText = block.old_text === "" ? null : block.old_text;
 			return [{ type: "diff", path: file, oldText, newText: block.new_text }];

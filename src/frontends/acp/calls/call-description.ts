@@ -1,19 +1,19 @@
-// What an editor shows of a tool call before it has a result: its title, its kind, the files that it is about.
+// A tool call before its result: title, kind and affected files.
 import path from "node:path";
 import { isRecord, isTextNestedWithin } from "../../../base/json.ts";
 import type { Location, ToolKind } from "../wire-updates.ts";
 
-/** The name of the tool for commands: editors show such a call as a terminal. */
+/** The command tool, whose calls editors show as a terminal. */
 export const shellName = "Shell";
 
-/** The tools whose question is whether to switch plan mode. */
+/** The tools that ask whether to switch plan mode. */
 export const planTools: ReadonlySet<string> = new Set(["EnterPlanMode", "ExitPlanMode"]);
 
 export interface CallDescription {
 	readonly title: string;
 	readonly kind: ToolKind;
 	readonly locations: readonly Location[];
-	/** The arguments as a value; absent while they are not complete. */
+	/** The parsed arguments; absent while incomplete. */
 	readonly rawInput?: unknown;
 }
 
@@ -21,11 +21,11 @@ type Arguments = Readonly<Record<string, unknown>>;
 
 interface ToolDescription {
 	readonly kind: ToolKind;
-	/** Null for the name of the tool. */
+	/** Null for the tool's name. */
 	title(given: Arguments): string | null;
-	/** The member that names a file or a directory. */
+	/** The argument that names a file or directory. */
 	readonly place?: string;
-	/** The member with the line, from 1. */
+	/** The argument with the line, counted from 1. */
 	readonly line?: string;
 }
 
@@ -42,7 +42,7 @@ const reading = { kind: "read", place: "path" } as const;
 const editing = { kind: "edit", place: "path" } as const;
 
 const known: Readonly<Record<string, ToolDescription>> = {
-	// The command and nothing else: clients show it with the colors of a shell.
+	// Only the command, because clients highlight it as shell code.
 	[shellName]: { kind: "execute", title: (given) => text(given, "command") },
 	ReadFile: { ...reading, title: titled("Read", "path"), line: "line_offset" },
 	ReadMediaFile: { ...reading, title: titled("Look at", "path") },
@@ -60,10 +60,10 @@ const known: Readonly<Record<string, ToolDescription>> = {
 	AskUserQuestion: { kind: "other", title: () => "Ask questions" },
 };
 
-/** Levels of arguments that are sent as a value: deeper ones cannot be serialized. */
+/** Maximum nesting of arguments sent as a value; deeper ones cannot be serialized. */
 const argumentsDepth = 1000;
 
-/** `json` is the text of the arguments; null for arguments that are not complete. */
+/** `json` is the text of the arguments; null while incomplete. */
 export function describeCall(name: string, json: string | null, workDir: string): CallDescription {
 	const tool = Object.hasOwn(known, name) ? known[name] : undefined;
 	const kind = tool?.kind ?? "other";
@@ -82,7 +82,7 @@ function locate(tool: ToolDescription | undefined, given: Arguments, workDir: st
 	return [{ path: path.resolve(workDir, named), ...(isLine ? { line } : {}) }];
 }
 
-/** Text that is not JSON, or nests too deep, stays text. */
+/** Invalid JSON, or too deep JSON, stays text. */
 function readArguments(json: string): unknown {
 	if (json.trim() === "") return {};
 	if (!isTextNestedWithin(json, argumentsDepth)) return json;

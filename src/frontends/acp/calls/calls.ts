@@ -1,5 +1,4 @@
-// The tool calls of a session as its editor sees them: each has an id of its own in the conversation, and is sent once
-// as a whole and then by what changes.
+// A session's tool calls for its editor: each has a unique id in the conversation, and is sent once in full and then as changes.
 
 import type { ToolCall as ModelCall, ToolReturn } from "../../../api/values/content.ts";
 import type { AgentEvent, AgentPathEntry } from "../../../api/values/event.ts";
@@ -14,15 +13,15 @@ export interface Call {
 	readonly name: string;
 	readonly agentPath: readonly AgentPathEntry[];
 	description: CallDescription;
-	/** The id of the terminal that shows its output; null for none. */
+	/** The id of the terminal with its output; null for none. */
 	readonly terminalId: string | null;
 	hasOutput: boolean;
 	isStarted: boolean;
-	/** What the subagent that it runs has called last. */
+	/** The latest calls of its subagent. */
 	readonly steps: string[];
 }
 
-/** Lines about a subagent's work. */
+/** Maximum lines about a subagent's work. */
 const maximumSteps = 10;
 
 type Origin = Pick<AgentEvent, "agentPath" | "turnId">;
@@ -32,7 +31,7 @@ export class Calls {
 	readonly #showsTerminals: boolean;
 	/** Calls without a result, by agent and id. */
 	readonly #open = new Map<string, Call>();
-	/** How many calls of the turn had the same id; models may use one in several steps. */
+	/** Uses per call id in the turn, because models may reuse an id across steps. */
 	readonly #uses = new Map<string, number>();
 
 	constructor(workDir: string, showsTerminals: boolean) {
@@ -40,22 +39,22 @@ export class Calls {
 		this.#showsTerminals = showsTerminals;
 	}
 
-	/** The open call of this id; null when there is none. */
+	/** The open call with this id, or null. */
 	find(toolCallId: string, agentId: string | null): Call | null {
 		return this.#open.get(keyOf(toolCallId, agentId)) ?? null;
 	}
 
-	/** The calls that follow are of another turn. */
+	/** The following calls belong to another turn. */
 	beginTurn(): void {
 		this.#uses.clear();
 	}
 
-	/** A call whose arguments are not complete. */
+	/** A call with incomplete arguments. */
 	begin(call: ModelCall, origin: Origin, turnName: string): readonly Update[] {
 		return [this.#create(call, null, origin, turnName)];
 	}
 
-	/** A call whose arguments are complete. */
+	/** A call with complete arguments. */
 	request(call: ModelCall, origin: Origin, turnName: string): readonly Update[] {
 		const known = this.#find(call.id, origin);
 		const json = call.function.arguments ?? "";
@@ -73,7 +72,7 @@ export class Calls {
 		return [{ sessionUpdate: "tool_call_update", toolCallId: call.id, status: "in_progress" }];
 	}
 
-	/** Output of a running command, for a client that shows terminals. */
+	/** Output of a running command, for clients that show terminals. */
 	progress(toolCallId: string, data: string, origin: Origin): readonly Update[] {
 		const call = this.#find(toolCallId, origin);
 		if (call === null || call.terminalId === null) return [];
@@ -103,7 +102,7 @@ export class Calls {
 		];
 	}
 
-	/** A call whose outcome a crash has hidden. */
+	/** A call whose outcome was lost in a crash. */
 	lose(toolCallId: string, origin: Origin): readonly Update[] {
 		const call = this.#find(toolCallId, origin);
 		if (call === null) return [];
@@ -111,12 +110,12 @@ export class Calls {
 		return [failed(call, [textContent("The program ended while the call ran: its outcome is not known.")])];
 	}
 
-	/** The open calls as a whole, for a client that was not sent what they came from. */
+	/** The open calls in full, for a client that did not receive them. */
 	current(): readonly Update[] {
 		return [...this.#open.values()].map((call) => this.#whole(call));
 	}
 
-	/** The calls that will have no result. */
+	/** Ends the calls that will have no result. */
 	endAll(): readonly Update[] {
 		const calls = [...this.#open.values()];
 		this.#open.clear();
@@ -151,7 +150,7 @@ export class Calls {
 		return this.#whole(created);
 	}
 
-	/** A name that no other call of the conversation has: a later call of the same id is numbered. */
+	/** A unique name in the conversation: repeated ids get a number. */
 	#name(id: string): string {
 		const uses = (this.#uses.get(id) ?? 0) + 1;
 		this.#uses.set(id, uses);
@@ -175,7 +174,7 @@ export class Calls {
 		};
 	}
 
-	/** The call that runs the subagent which makes this one. */
+	/** The call that runs the subagent making this call. */
 	#parent({ agentPath }: Pick<Origin, "agentPath">): Call | null {
 		const last = agentPath.at(-1);
 		if (last === undefined || last.parentToolCallId === null) return null;
@@ -189,7 +188,7 @@ export class Calls {
 		return { agentwire: { parentToolCallId, agentId: last.agentId, agent: last.subagentType } };
 	}
 
-	/** The call of a subagent shows what the subagent does. */
+	/** Shows a subagent's call in its parent call. */
 	#noteStep(call: ModelCall, json: string, origin: Origin): readonly Update[] {
 		const parent = this.#parent(origin);
 		if (parent === null) return [];
@@ -230,7 +229,7 @@ function terminalOutput({ id }: Call, terminalId: string, data: string): Update 
 	};
 }
 
-/** How a command ended, as far as its result says. */
+/** The exit status of a command, as far as its result reveals it. */
 function toExit({ is_error, message }: ToolReturn): {
 	readonly exit_code: number | null;
 	readonly signal: string | null;

@@ -1,11 +1,11 @@
-// Approvals as permission requests: what a person may choose, and what each choice answers.
+// Approvals as permission requests: the options and their answers.
 import * as v from "valibot";
 import type { Answer, ApprovalInteraction } from "../../../api/values/interaction.ts";
 import { type PermissionOption, permissionResultSchema } from "../wire-updates.ts";
 
 type Decision = Extract<Answer, { kind: "approval" }>["decision"];
 
-/** The ids that clients answer with, those of earlier agents included, whichever were offered. */
+/** The ids that clients may answer with, including those of earlier agents. */
 const decisions: Readonly<Record<string, Decision>> = {
 	approve: "approve",
 	approve_once: "approve",
@@ -15,7 +15,7 @@ const decisions: Readonly<Record<string, Decision>> = {
 	reject_once: "reject",
 };
 
-/** What approving it for the session would cover is part of the option's name. */
+/** The session option's name says what the approval would cover. */
 export function permissionOptions({ grants = [] }: ApprovalInteraction): readonly PermissionOption[] {
 	return [
 		{ optionId: "approve", name: "Allow once", kind: "allow_once" },
@@ -32,7 +32,7 @@ export function permissionOptions({ grants = [] }: ApprovalInteraction): readonl
 	];
 }
 
-/** The answer to an approval; an unknown choice rejects, because it approves nothing that was offered. */
+/** The answer to an approval; an unknown choice rejects. */
 export function readApproval(result: unknown): Answer | null {
 	const chosen = readChoice(result);
 	if (chosen === null) return null;
@@ -40,7 +40,7 @@ export function readApproval(result: unknown): Answer | null {
 	return { kind: "approval", decision, feedback: "" };
 }
 
-/** The id of the option that a person chose, empty when the request was cancelled; null for an invalid result. */
+/** The id of the chosen option, empty if canceled; null for an invalid result. */
 export function readChoice(result: unknown): string | null {
 	const parsed = v.safeParse(permissionResultSchema, result);
 	if (!parsed.success) return null;

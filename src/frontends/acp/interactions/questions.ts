@@ -1,4 +1,4 @@
-// Questions as requests to the client: a form where the client shows forms, else a choice among options.
+// Questions as client requests: a form if the client supports forms, else a choice of options.
 import * as v from "valibot";
 import type { Answer, Interaction } from "../../../api/values/interaction.ts";
 import { elicitationResultSchema, type FormProperty, type PermissionOption } from "../wire-updates.ts";
@@ -9,7 +9,7 @@ type Question = Questions[number];
 
 const answer = (answers: Readonly<Record<string, string>>): Answer => ({ kind: "question", answers });
 
-/** The properties of a form: one for each question, and one for an answer in other words. */
+/** The form's properties: one per question, and one for a free-text answer. */
 export function toForm(questions: Questions): Readonly<Record<string, FormProperty>> {
 	return Object.fromEntries(
 		questions.flatMap((question, index) => [
@@ -39,7 +39,7 @@ function otherProperty({ header, other_label, other_description }: Question): Fo
 	};
 }
 
-/** The answer that a form was sent with; declined and closed forms answer nothing. */
+/** The submitted answers; declined and closed forms answer nothing. */
 export function readForm(result: unknown, questions: Questions): Answer | null {
 	const parsed = v.safeParse(elicitationResultSchema, result);
 	if (!parsed.success) return null;
@@ -59,7 +59,7 @@ function toText(value: unknown): string | null {
 	return texts.length === 0 ? null : texts.join(", ");
 }
 
-/** An option of a question, and the answer it stands for; null dismisses the question. */
+/** An option and its answer; null dismisses the question. */
 interface Choice extends PermissionOption {
 	readonly answer: string | null;
 }
@@ -77,11 +77,11 @@ export function toChoices({ options }: Question): readonly Choice[] {
 	];
 }
 
-/** The labels of the two last options of the question about a plan. */
+/** The labels of the last two options in the plan question. */
 const keepPlanning = "Reject";
 const leavePlanning = "Reject and Exit";
 
-/** The options for a plan that is handed in, under the ids that clients know. */
+/** The options for a submitted plan, under the ids that clients know. */
 export function toPlanChoices({ options }: Question): readonly Choice[] {
 	const approvals = options.filter(({ label }) => label !== keepPlanning && label !== leavePlanning);
 	return options.map(({ label }): Choice => {
@@ -100,7 +100,7 @@ export function toPlanChoices({ options }: Question): readonly Choice[] {
 	});
 }
 
-/** The answer that a chosen option stands for. */
+/** The answer for a chosen option. */
 export function readChosen(result: unknown, { question }: Question, choices: readonly Choice[]): Answer | null {
 	const chosen = readChoice(result);
 	if (chosen === null) return null;

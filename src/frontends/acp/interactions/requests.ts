@@ -1,4 +1,4 @@
-// The kernel's interactions as requests to the client. Each is complete in itself: a client may show it alone.
+// Kernel interactions as client requests. Each is self-contained, because a client may show it alone.
 import type { Answer, ApprovalInteraction, Interaction } from "../../../api/values/interaction.ts";
 import type { Outgoing } from "../../shared/event-pump.ts";
 import { approvalContent, textContent } from "../calls/call-content.ts";
@@ -19,14 +19,14 @@ interface Place {
 	readonly codec: Codec;
 }
 
-/** The request for an interaction; null for one that no client of this protocol is asked. */
+/** The request for an interaction; null if this protocol has none. */
 export function toRequest(interaction: Interaction, place: Place): InteractionRequest | null {
 	switch (interaction.kind) {
 		case "approval":
 			return toApprovalRequest(interaction, place);
 		case "question":
 			return toQuestionRequest(interaction, place);
-		// Clients of this protocol have neither tools nor hooks.
+		// Clients of this protocol provide neither tools nor hooks.
 		case "client-tool":
 		case "hook":
 			return null;
@@ -93,13 +93,13 @@ function request(
 	return { kind: "interaction", interactionId: id, id, method, params: () => params, readResult };
 }
 
-/** The whole call: a client may not have been sent it, or may show the request elsewhere. */
+/** The whole call, because the client may not have received it, or may show the request elsewhere. */
 function describe(call: Call, description: CallDescription, content: readonly ToolContent[]): ToolCallUpdate {
 	const terminal = call.terminalId === null ? [] : [{ type: "terminal" as const, terminalId: call.terminalId }];
 	return { ...toUpdate(call.id, description, [...terminal, ...content]), name: call.name };
 }
 
-/** An act of a call that is not known here, such as one of an earlier process. */
+/** An act of an unknown call, for example from an earlier process. */
 function describeAct(interaction: ApprovalInteraction, content: readonly ToolContent[]): ToolCallUpdate {
 	const { toolCallId, action, sender, subjects = [] } = interaction;
 	const command = subjects.find(({ kind }) => kind === "command");

@@ -20,15 +20,14 @@ import { Choices } from "./choices.ts";
 export interface AttachedClient {
 	readonly capabilities: ClientCapabilities;
 	readonly info: InitializeParams["clientInfo"];
-	/** Creates the codec of a session. */
 	createCodec(): Codec;
 }
 
-/** A turn that was started, and may fail before it begins. */
+/** A started turn, which may fail before it begins. */
 export interface StartedTurn {
-	/** Names the prompt among the messages of the session. */
+	/** Names the prompt among the session's messages. */
 	readonly messageId: string;
-	/** Resolves when the beginning of the turn is about to be sent. */
+	/** Resolves when the turn's beginning is about to be sent. */
 	readonly begun: Promise<void>;
 	/** Resolves once all its updates are in the outbox. */
 	readonly ended: Promise<TurnOutcome>;
@@ -38,7 +37,7 @@ type CommandsUpdate = Extract<Update, { sessionUpdate: "available_commands_updat
 
 export class AttachedSession {
 	readonly choices: Choices;
-	/** Resolves when the session's events began to be sent. */
+	/** Resolves when sending the session's events has begun. */
 	readonly begun: Promise<void>;
 	readonly #begin = createDeferred<void>();
 	readonly #session: SessionApi;
@@ -47,19 +46,19 @@ export class AttachedSession {
 	readonly #client: AttachedClient;
 	readonly #pump: EventPump;
 	readonly #toLine: UpdateLines;
-	/** The turns that began with a prompt of this client. */
+	/** Turns started by prompts of this client. */
 	readonly #ownTurns = new Set<string>();
-	/** By turn: resolved when its beginning was sent. */
+	/** By turn; resolved when its beginning was sent. */
 	readonly #beginnings = new Map<string, Deferred<void>>();
-	/** Side questions that were cancelled: nobody waits for their answers. */
+	/** Canceled side questions, whose answers are dropped. */
 	readonly #dismissed = new Set<string>();
 	#attachment: Attachment;
 	#projection: Projection;
 	#codec: Codec;
-	/** Prompts of this client whose turns are about to begin. */
+	/** This client's prompts whose turns are about to begin. */
 	#starting = 0;
 	#title: string | null;
-	/** Whether the open calls are known from the history alone. */
+	/** Whether the open calls are only known from the history. */
 	#owesCalls = false;
 
 	private constructor(
@@ -88,7 +87,7 @@ export class AttachedSession {
 		this.#pump = new EventPump(session, peer, (event) => this.#project(event), kernelApi.log);
 	}
 
-	/** Attaches the client. Nothing is sent to it before `begin`. */
+	/** Attaches the client. Sends nothing before `begin`. */
 	static async attach(
 		{ session }: Pick<SessionHandle, "session">,
 		kernelApi: HostApi,
@@ -101,8 +100,8 @@ export class AttachedSession {
 	}
 
 	/**
-	 * Attaches the client anew, as one that has nothing of the session yet; a prompt that runs goes on. `work` is done
-	 * before events of the new attachment are sent, after all of the earlier one.
+	 * Reattaches the client without its state; a running prompt continues. `work` runs between the events of the old and new
+	 * attachment.
 	 */
 	async renew(work: () => Promise<void>): Promise<void> {
 		const shown = createDeferred<void>();
@@ -120,10 +119,7 @@ export class AttachedSession {
 		await shown.promise;
 	}
 
-	/**
-	 * Sends the conversation so far. Fails when the signal aborts; what was not sent is known all the same, because a turn
-	 * of the session may go on.
-	 */
+	/** Sends the conversation so far. Fails if the signal aborts, but still processes the rest, because a turn may continue. */
 	async replay(signal: AbortSignal): Promise<void> {
 		const { cursor, unfinished, turnId } = this.#attachment.snapshot;
 		this.#projection.isReplay = true;
@@ -137,14 +133,14 @@ export class AttachedSession {
 		}
 		this.#projection.isReplay = false;
 		if (signal.aborted) throw new RequestCancelledError();
-		// No turn runs: what is open was cut off.
+		// No turn runs, so open items were cut off.
 		if (turnId === null) this.#sendAll(this.#projection.endUnfinished());
 		const now = { sessionId: this.#session.id, turnId, at: this.#clock.now() };
 		for (const part of unfinished) this.#sendAll(this.#projection.take({ ...now, ...part }));
 		this.#sendAll(this.#projection.usage.update());
 	}
 
-	/** Sends whether a turn runs, as of the moment the client attached. */
+	/** Sends whether a turn was running when the client attached. */
 	sendState(): void {
 		const { turnId, openInteractions } = this.#attachment.snapshot;
 		const running = openInteractions.length > 0 ? "requires_action" : "running";
@@ -152,8 +148,8 @@ export class AttachedSession {
 	}
 
 	/**
-	 * Learns from the history what the session has cost, and of what its running turn consists; sends nothing of it. The
-	 * updates that follow name the calls and messages of that turn.
+	 * Reads the session's cost and the running turn's state from the history without sending it. Later updates refer to that
+	 * turn's calls and messages.
 	 */
 	async recall(): Promise<void> {
 		const { cursor, unfinished, turnId } = this.#attachment.snapshot;
@@ -168,13 +164,13 @@ export class AttachedSession {
 		this.#owesCalls = true;
 	}
 
-	/** Sends the calls that are open after the history was recalled: the client may not have been sent them. */
+	/** Sends the open calls after `recall`, because the client may not have received them. */
 	sendRecalledCalls(): void {
 		if (this.#owesCalls) this.#sendAll(this.#projection.calls.current());
 		this.#owesCalls = false;
 	}
 
-	/** Sends the session's events from now on. */
+	/** Starts sending the session's events. */
 	begin(): void {
 		this.#pump.carry(this.#attachment);
 		this.#begin.resolve();
@@ -190,7 +186,6 @@ export class AttachedSession {
 		this.#sendAll([{ sessionUpdate: "available_commands_update", availableCommands: await this.commands() }]);
 	}
 
-	/** Starts a turn. */
 	async start(handle: SessionHandle, input: UserInput): Promise<StartedTurn> {
 		this.#starting += 1;
 		try {
@@ -208,11 +203,11 @@ export class AttachedSession {
 	}
 
 	/**
-	 * Asks a side question while a turn runs; its answer is in the outbox when `ended` resolves, but for one that was
-	 * dismissed: nothing more is asked of the model for it.
+	 * Asks a side question during a turn. Its answer is in the outbox when `ended` resolves, unless it was dismissed, which stops
+	 * its model request.
 	 */
 	async askSideQuestion(question: string): Promise<{
-		/** Names the question among the messages of the session. */
+		/** Names the question among the session's messages. */
 		readonly messageId: string;
 		readonly ended: Promise<void>;
 		dismiss(): Promise<void>;
@@ -225,7 +220,7 @@ export class AttachedSession {
 		return { messageId: `${id}-u`, ended: this.#pump.sideQuestionEnded(id), dismiss };
 	}
 
-	/** Sends the title when it has changed. */
+	/** Sends the title if it has changed. */
 	async sendTitle(): Promise<void> {
 		const { title } = await this.#session.snapshot();
 		if (title === null || title === this.#title) return;
@@ -238,7 +233,7 @@ export class AttachedSession {
 		this.#sendAll(this.#projection.report("warning", title, text, `${this.#projection.messageId}-end`));
 	}
 
-	/** Resolves when the events of now were sent: what a request has changed is shown before its answer. */
+	/** Resolves when all current events were sent, so that a request's changes are shown before its answer. */
 	shown(): Promise<void> {
 		return this.#attachment.drained();
 	}
@@ -248,7 +243,7 @@ export class AttachedSession {
 		return this.#pump.drained();
 	}
 
-	/** The client leaves the session, which goes on. */
+	/** Detaches the client; the session continues. */
 	detach(): void {
 		this.#attachment.close();
 	}

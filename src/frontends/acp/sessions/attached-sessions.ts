@@ -1,5 +1,5 @@
-// The sessions that the client of a connection is attached to, each from the first request about it until it is unloaded,
-// closed, or the client is gone.
+// The sessions a connection is attached to, each from its first request until it is unloaded or closed, or the client
+// disconnects.
 import type { SessionApi, SessionHandle } from "../../../kernel/api.ts";
 import type { Peer } from "../../../ports/rpc/connection.ts";
 import type { HostApi } from "../../shared/dialect.ts";
@@ -9,7 +9,7 @@ export class AttachedSessions {
 	readonly #kernelApi: HostApi;
 	readonly #peer: Peer;
 	readonly #client: () => AttachedClient;
-	/** Aborts when the client is gone and the sessions go on. */
+	/** Aborts when the client disconnects; the sessions continue. */
 	readonly #gone: AbortSignal;
 	readonly #attached = new Map<SessionApi, Promise<AttachedSession>>();
 
@@ -20,12 +20,12 @@ export class AttachedSessions {
 		this.#gone = gone;
 	}
 
-	/** The client's attachment to a loaded session; undefined without one. */
+	/** The attachment to a loaded session, if any. */
 	get(session: SessionApi): Promise<AttachedSession> | undefined {
 		return this.#attached.get(session);
 	}
 
-	/** The client's attachment; it is a new one after the session was unloaded. */
+	/** The client's attachment; a new one if the session was unloaded since. */
 	async to(handle: SessionHandle): Promise<AttachedSession> {
 		const known = this.#attached.get(handle.session);
 		if (known !== undefined) return await known;
@@ -38,7 +38,7 @@ export class AttachedSessions {
 		return attached;
 	}
 
-	/** A new attachment; it sends nothing before its `begin` is called. */
+	/** A new attachment; sends nothing before `begin`. */
 	attach(handle: SessionHandle): Promise<AttachedSession> {
 		const { session } = handle;
 		const attaching = this.#attachUnlessGone(handle);
@@ -57,7 +57,7 @@ export class AttachedSessions {
 		return attached;
 	}
 
-	/** Does what shows a session to the client; one that could not be shown is not attached. */
+	/** Shows a session to the client; detaches it if that fails. */
 	async orDetach(session: SessionApi, work: () => Promise<void>): Promise<void> {
 		try {
 			await work();
@@ -67,7 +67,7 @@ export class AttachedSessions {
 		}
 	}
 
-	/** Detaches the client from the session of this id; false when it is not attached to it. */
+	/** Detaches the client from the session; returns false if it was not attached. */
 	async detach(id: string): Promise<boolean> {
 		const known = [...this.#attached.keys()].find((session) => session.id === id);
 		if (known === undefined) return false;
@@ -84,7 +84,7 @@ export class AttachedSessions {
 		await attached.drained();
 	}
 
-	/** Detaches it from every session, also those that it is being attached to. */
+	/** Includes attachments in progress. */
 	detachAll(): void {
 		for (const attaching of this.#attached.values()) {
 			void attaching.then(
@@ -94,7 +94,7 @@ export class AttachedSessions {
 		}
 	}
 
-	/** Resolves when every delivered event was sent; call it after the sessions were stopped. */
+	/** Resolves when all delivered events were sent; call after the sessions were stopped. */
 	async drained(): Promise<void> {
 		await Promise.all([...this.#attached.values()].map(async (attached) => (await attached).drained()));
 	}

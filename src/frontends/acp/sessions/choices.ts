@@ -1,5 +1,4 @@
-// What a person can choose for a session: its mode, its model and whether the model thinks; as modes and as
-// configuration options, because clients use either.
+// A session's choices: mode, model and thinking; both as modes and as configuration options, because clients use either.
 
 import type { CommandValues } from "../../../api/values/command.ts";
 import { type SessionMode, sessionModes } from "../../../api/values/session-mode.ts";
@@ -41,7 +40,7 @@ export class Choices {
 		return this.#mode;
 	}
 
-	/** The settings of the model in use; null for one that they do not list. */
+	/** The current model's settings; null if not listed. */
 	get model(): ModelOption | null {
 		return this.#models.find(({ alias }) => alias === this.#model?.alias) ?? null;
 	}
@@ -54,14 +53,14 @@ export class Choices {
 		this.#model = model;
 	}
 
-	/** Fails `invalid-input` for an unknown mode, and as the kernel does for one that cannot be. */
+	/** Fails with `invalid-input` for an unknown mode, and like the kernel for an unavailable one. */
 	async setMode(id: string): Promise<void> {
 		const mode = sessionModes.find((known) => known === id);
 		if (mode === undefined) throw unknown("mode", id, sessionModes);
 		this.#mode = (await this.#session.send({ type: "mode.set", mode })).mode;
 	}
 
-	/** Sets a configuration option. Fails `invalid-input` for an unknown option or value, and as the kernel does. */
+	/** Sets a configuration option. Fails with `invalid-input` for an unknown option or value, and like the kernel. */
 	async set(id: string, value: string | boolean): Promise<void> {
 		const option = this.options().find((each) => each.id === id);
 		if (option === undefined) {
@@ -95,12 +94,12 @@ export class Choices {
 		};
 	}
 
-	/** Those that can be chosen, and the one that is on: a flag may have switched it on although it cannot be chosen. */
+	/** The selectable modes and the current one, which a flag may have set although it is not selectable. */
 	get #shownModes(): readonly SessionMode[] {
 		return sessionModes.filter((mode) => mode === this.#mode || this.#choosable.includes(mode));
 	}
 
-	/** All of them, the most important first. */
+	/** All options, the most important first. */
 	options(): ConfigOption[] {
 		return [this.#modeOption(), ...this.#modelOption(), ...this.#thinkingOption()];
 	}

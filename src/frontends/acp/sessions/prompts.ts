@@ -1,12 +1,12 @@
-// The prompts of one session that are not answered: they run one after the other, side questions meanwhile, and a
-// cancellation reaches all of them.
+// A session's unanswered prompts: they run one after another, side questions run concurrently, and a cancellation reaches all of
+// them.
 import { createDeferred, type Deferred } from "../../../base/deferred.ts";
 
 export interface Prompt {
 	isCancelled: boolean;
-	/** Whether it is its turn. */
+	/** Whether it has started. */
 	isRunning: boolean;
-	/** Resolved when there is nothing to wait for before it is answered as cancelled. */
+	/** Resolved when it can be answered as canceled. */
 	readonly withdrawn: Deferred<void>;
 }
 
@@ -26,8 +26,8 @@ export class Prompts {
 	}
 
 	/**
-	 * Does the work of a prompt after that of all earlier ones, and begins it at once without any: requests that follow come
-	 * after it. Gives `cancelled` for one that is withdrawn before.
+	 * Runs a prompt after all earlier ones; without any it starts synchronously, so that later requests follow it. Returns
+	 * `cancelled` if withdrawn before.
 	 */
 	async run<T>(
 		work: (prompt: Prompt) => Promise<T>,
@@ -52,7 +52,7 @@ export class Prompts {
 		return await Promise.race([done, withdrawn]).finally(() => this.#inLine.delete(prompt));
 	}
 
-	/** Does the work of a side question at once; gives `cancelled` when it is cancelled before the work has ended. */
+	/** Runs a side question immediately; returns `cancelled` if it is canceled before it ends. */
 	async runConcurrently<T>(
 		work: (prompt: Prompt) => Promise<T>,
 		cancelled: T,
@@ -65,24 +65,24 @@ export class Prompts {
 		return await Promise.race([work(prompt), withdrawn]).finally(() => this.#concurrent.delete(prompt));
 	}
 
-	/** Cancels one; one that waits is answered at once, and one that runs when its work has ended. */
+	/** Cancels one prompt: a waiting one is answered at once, a running one when its work has ended. */
 	withdraw(prompt: Prompt): void {
 		prompt.isCancelled = true;
 		if (!prompt.isRunning) prompt.withdrawn.resolve();
 	}
 
-	/** Cancels those whose turn has not come. */
+	/** Cancels the waiting prompts. */
 	withdrawWaiting(): void {
 		for (const prompt of this.#inLine) if (!prompt.isRunning) this.withdraw(prompt);
 	}
 
-	/** Cancels all. Those that wait are answered after the one that runs, in their order. */
+	/** Cancels all prompts. Waiting ones are answered after the running one, in order. */
 	cancel(): void {
 		for (const prompt of this.#inLine) prompt.isCancelled = true;
 		for (const prompt of this.#concurrent) this.withdraw(prompt);
 	}
 
-	/** Resolves when those of now have ended. */
+	/** Resolves when all current prompts have ended. */
 	ended(): Promise<void> {
 		return this.#last;
 	}

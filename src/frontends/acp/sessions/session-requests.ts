@@ -1,5 +1,4 @@
-// What clients request of sessions, whatever the version of the protocol: each request works on the session it names,
-// and none waits for another session.
+// Session requests for all protocol versions: each works on one session, and none waits for another session.
 
 import { plainCreation } from "../../../api/options.ts";
 import { inputText, type UserInput } from "../../../api/values/content.ts";
@@ -33,16 +32,16 @@ import { AttachedSessions } from "./attached-sessions.ts";
 import type { Choices } from "./choices.ts";
 import { type Prompt, Prompts } from "./prompts.ts";
 
-/** Sessions on one page of a list. */
+/** Sessions per list page. */
 const pageSize = 50;
 
-/** How a prompt is answered that was cancelled before its turn began. */
+/** The answer to a prompt canceled before its turn began. */
 const cancelled: PromptResult = { stopReason: "cancelled" };
 
-/** Where a new session works. */
+/** The workspace of a new session. */
 export type Workspace = Omit<OpenSessionParams, "sessionId">;
 
-/** Answers the request for a session; nothing about it is sent before. */
+/** Answers the request for a session; nothing about the session is sent before. */
 type Answer = (sessionId: string, choices: Choices) => void;
 
 export class SessionRequests {
@@ -52,9 +51,9 @@ export class SessionRequests {
 	readonly #requests: CancellableRequests;
 	readonly #attached: AttachedSessions;
 	readonly #prompts = new Map<string, Prompts>();
-	/** By session: its requests are handled one after the other, as they arrived. A turn has begun before its cancellation is handled. */
+	/** By session: requests are handled in order of arrival. A turn has begun before its cancellation is handled. */
 	readonly #order = createKeyedQueue();
-	/** Aborts when the client is gone and the sessions go on. */
+	/** Aborts when the client disconnects; the sessions continue. */
 	readonly #gone = new AbortController();
 
 	constructor(kernelApi: HostApi, peer: Peer, client: () => AttachedClient, requests: CancellableRequests) {
@@ -65,14 +64,14 @@ export class SessionRequests {
 		this.#attached = new AttachedSessions(kernelApi, peer, client, this.#gone.signal);
 	}
 
-	/** The client is gone: detaches it from every session, also those that it is being attached to. */
+	/** The client disconnected: detaches it from all sessions, including attachments in progress. */
 	leave(): void {
 		this.#gone.abort();
 		for (const prompts of this.#prompts.values()) prompts.withdrawWaiting();
 		this.#attached.detachAll();
 	}
 
-	/** Resolves when every delivered event was sent; call it after the sessions were stopped. */
+	/** Resolves when all delivered events were sent; call after the sessions were stopped. */
 	async drained(): Promise<void> {
 		await this.#attached.drained();
 	}
@@ -84,7 +83,7 @@ export class SessionRequests {
 		const sessionId = handle.session.id;
 		const attach = async () => {
 			const attached = await this.#attached.attach(handle);
-			// The client gets its id, and may load it in a later process before it prompts.
+			// The client gets its id, and may load it in a later process before prompting.
 			await handle.session.establish();
 			return attached;
 		};
@@ -99,7 +98,7 @@ export class SessionRequests {
 		await attached.sendCommands().finally(() => handle.release());
 	}
 
-	/** Opens a stored session, or one that is open already; `replays` sends its conversation before the answer. */
+	/** Opens a stored or open session; `replays` sends its conversation before the answer. */
 	open(params: OpenSessionParams, replays: boolean, answer: Answer, id: RpcId | null): Promise<void> {
 		const show = async (attached: AttachedSession, signal: AbortSignal) => {
 			if (replays) await attached.replay(signal);
@@ -109,7 +108,7 @@ export class SessionRequests {
 		return this.#open(params, show, answer, id);
 	}
 
-	/** `show` sends what the client is sent before the answer. */
+	/** `show` sends updates before the answer. */
 	#open(
 		params: OpenSessionParams,
 		show: (attached: AttachedSession, signal: AbortSignal) => Promise<void>,
@@ -142,7 +141,7 @@ export class SessionRequests {
 		);
 	}
 
-	/** Opens a copy of a session, as a session of its own; what is opened with it is the client's choice. */
+	/** Opens a copy of a session; the client chooses its workspace. */
 	async fork({ sessionId, ...workspace }: ForkSessionParams, answer: Answer, id: RpcId | null): Promise<void> {
 		const { sessions } = this.#kernelApi;
 		const options = { workDir: workspace.cwd, isOpenedAnew: true };
@@ -150,7 +149,7 @@ export class SessionRequests {
 			this.#known(sessionId, () => sessions.fork(sessionId, options)),
 		);
 		try {
-			// Before the answer, the client does not know the id: nothing is sent about it. No turn runs in it.
+			// Before the answer the client does not know the id, so nothing is sent about it. No turn runs in it.
 			await this.#open({ ...workspace, sessionId: forkId }, (attached) => attached.recall(), answer, id);
 		} catch (thrown) {
 			// The client does not know it.
@@ -179,12 +178,12 @@ export class SessionRequests {
 		};
 	}
 
-	/** Deletes a session; one that there is not is deleted already. */
+	/** Deletes a session. Idempotent. */
 	async delete(id: string): Promise<void> {
 		await this.#leave(id, () => this.#kernelApi.sessions.delete(id));
 	}
 
-	/** Cancels what runs in a session, and leaves it. */
+	/** Cancels running work in a session and detaches. */
 	async close(id: string): Promise<void> {
 		const { sessions } = this.#kernelApi;
 		await this.#leave(id, async () => {
@@ -195,7 +194,7 @@ export class SessionRequests {
 		});
 	}
 
-	/** A session in which nothing has happened is of no use to anybody once its client has closed it. Without room to see that, it stays. */
+	/** Deletes an unused session when its client closes it. Keeps it if it cannot be loaded for the check. */
 	async #discardUnused(id: string): Promise<void> {
 		const { sessions } = this.#kernelApi;
 		if (!(await sessions.loaded()).some((info) => info.id === id)) return;
@@ -205,7 +204,7 @@ export class SessionRequests {
 		if (cursor.seq === 0 && title === null && clients.length === 0) await sessions.delete(id);
 	}
 
-	/** Null where there is no room to load it. Fails `session-not-found` for a session that there is not. */
+	/** Null if there is no room to load it. Fails with `session-not-found` for a missing session. */
 	async #lookAt(id: string): Promise<SessionHandle | null> {
 		try {
 			return await this.#acquire(id);
@@ -215,11 +214,11 @@ export class SessionRequests {
 		}
 	}
 
-	/** Prompts of one session run one after the other; a side question is answered meanwhile. */
+	/** Prompts of one session run one after another; side questions run concurrently. */
 	async prompt(
 		{ sessionId, prompt: blocks }: PromptParams,
 		signal: AbortSignal,
-		/** Called with the id of the message once the prompt is part of the conversation. */
+		/** Called with the message id once the prompt is part of the conversation. */
 		begun: (messageId: string) => void = () => {},
 	): Promise<PromptResult> {
 		const input = toInput(blocks);
@@ -233,7 +232,7 @@ export class SessionRequests {
 			if (signal.aborted) withdraw();
 			else signal.addEventListener("abort", withdraw, { once: true });
 		};
-		// Any other prompt is in line at once: a cancellation that follows it has to reach it.
+		// Other prompts are queued at once, so that a following cancellation reaches them.
 		const question = prompts.isBusy ? readSideQuestion(inputText(input)) : null;
 		const running =
 			question === null
@@ -281,7 +280,7 @@ export class SessionRequests {
 		}
 	}
 
-	/** Asks a side question; the answer to one that was cancelled is not shown. */
+	/** Asks a side question; a canceled one's answer is not shown. */
 	async #askSideQuestion(
 		sessionId: string,
 		question: string,
@@ -298,10 +297,10 @@ export class SessionRequests {
 		return { stopReason: "end_turn" };
 	}
 
-	/** Cancels the prompts of a session; nothing happens without one. */
+	/** Cancels a session's prompts, if any. */
 	async cancel(id: string): Promise<void> {
 		const prompts = this.#prompts.get(id);
-		// Nothing of this client runs in a session that it has not prompted.
+		// Without a prompt, nothing of this client runs in the session.
 		if (prompts === undefined) return;
 		prompts.cancel();
 		if (prompts.isBusy) await this.#interrupt(id);
@@ -320,7 +319,7 @@ export class SessionRequests {
 		}
 	}
 
-	/** Does something when every earlier prompt of the session is cancelled and about to be answered; later ones wait for it. */
+	/** Runs `work` once all earlier prompts of the session are canceled and about to be answered; later ones wait for it. */
 	async #leave(id: string, work: () => Promise<unknown>): Promise<void> {
 		const prompts = this.#prompts.get(id);
 		prompts?.cancel();
@@ -335,7 +334,7 @@ export class SessionRequests {
 	/** Adds input to the running turn. */
 	async steer({ sessionId, prompt }: PromptParams): Promise<SteeringResult> {
 		const input = toInput(prompt);
-		// After the prompts that came before: the turn of one of them may be about to begin.
+		// After earlier prompts, because one of their turns may be about to begin.
 		return await this.#order.run(sessionId, async () => {
 			const handle = await this.#acquire(sessionId);
 			try {
@@ -350,7 +349,7 @@ export class SessionRequests {
 		});
 	}
 
-	/** Does something with an attached session, after all earlier requests about it. */
+	/** Runs `work` on an attached session after all earlier requests for it. */
 	using<T>(id: string, work: (attached: AttachedSession) => Promise<T>): Promise<T> {
 		return this.#order.run(id, async () => {
 			const handle = await this.#acquire(id);
@@ -365,7 +364,7 @@ export class SessionRequests {
 		});
 	}
 
-	/** A session that is used until it is released, with errors that say what to do. */
+	/** Acquires a session until it is released; adds advice to errors. */
 	#acquire(id: string, opening: OpeningOptions = {}): Promise<SessionHandle> {
 		return this.#known(id, () => this.#kernelApi.sessions.acquire(id, opening));
 	}
@@ -400,7 +399,7 @@ export class SessionRequests {
 	}
 }
 
-/** How the request of a prompt is answered. Throws the error of a turn that failed. */
+/** The stop reason of a prompt. Throws the error of a failed turn. */
 function toStopReason(outcome: TurnOutcome, { isCancelled }: Prompt, attached: AttachedSession): StopReason {
 	const reason = stopReasonOf(outcome);
 	if (outcome.status !== "failed") return reason ?? "end_turn";

@@ -1,5 +1,5 @@
-// Encodes what a session sends in the shapes of version 2: one kind of update for a call, terminals of their own,
-// changes of files as patches, and the state of the session, which says when a prompt is over.
+// Encodes session output in version 2 shapes: one update kind for calls, separate terminals, file changes as patches, and the
+// session state, which marks the end of a prompt.
 
 import type { AgentEvent, TurnOutcome } from "../../../api/values/event.ts";
 import { toKernelError } from "../../../base/errors.ts";
@@ -19,14 +19,14 @@ type State = "running" | "requires_action" | "idle";
 
 export function createCodec(): Codec {
 	let state: State = "idle";
-	/** Requests that a person has to answer before the turn goes on. */
+	/** Requests that the user must answer before the turn continues. */
 	const waiting = new Set<string>();
 	const change = (next: State, more: object = {}): readonly DraftUpdate[] => {
 		if (next === state) return [];
 		state = next;
 		return [{ sessionUpdate: "state_update", state: next, ...more }];
 	};
-	/** What an event says about the state, before and after what it says otherwise. */
+	/** The state changes before and after an event's updates. */
 	const around = ({
 		body,
 		agentPath,
@@ -36,7 +36,7 @@ export function createCodec(): Codec {
 			case "turn.started":
 				return agentPath.length > 0 ? nothing : { before: change("running"), after: [] };
 			case "turn.ended":
-				// The outcome of a turn within a turn is null: the outer one goes on.
+				// A nested turn has the outcome null, and the outer one continues.
 				if (agentPath.length > 0 || body.outcome === null) return nothing;
 				waiting.clear();
 				return { before: [], after: change("idle", stopReason(body.outcome)) };

@@ -1,4 +1,4 @@
-// The Agent Client Protocol, version 2, which is a draft: served where it is asked for.
+// Agent Client Protocol, version 2 (a draft), served only on request.
 import { isRecord } from "../../../base/json.ts";
 import { readEnvelope } from "../../../ports/rpc/envelope.ts";
 import type { HostDialect } from "../../shared/dialect.ts";
@@ -6,7 +6,7 @@ import { acpRules } from "../envelope.ts";
 import { DraftConnection } from "./connection.ts";
 import { draftVersion } from "./wire.ts";
 
-/** Claims a handshake that asks for this version or a later one. */
+/** Claims a handshake for this or a later version. */
 export const draftDialect: HostDialect = {
 	name: "acp-2",
 	rules: acpRules,
@@ -19,7 +19,7 @@ export const draftDialect: HostDialect = {
 	converse: (kernelApi, peer) => new DraftConnection(kernelApi, peer),
 };
 
-/** Claims whatever comes first: a client of another version learns which one is served. */
+/** Claims every first message, so that a client of another version learns the served one. */
 export const onlyDraftDialect: HostDialect = {
 	...draftDialect,
 	claims: (value) => readEnvelope(value, acpRules).kind === "request",

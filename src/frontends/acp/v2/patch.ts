@@ -1,19 +1,18 @@
-// A changed piece of a file as a patch that clients render.
+// Formats a change in a file as a patch that clients render.
 
 export interface ChangedText {
-	/** Absolute. */
 	readonly path: string;
 	/** Null for a new file. */
 	readonly oldText: string | null;
 	readonly newText: string;
 }
 
-/** What a patch has after the last line of a file that ends without a newline. */
+/** The patch marker for a file without a final newline. */
 const unended = "\\ No newline at end of file";
 
 /**
- * A patch with one hunk, which takes the old lines away and adds the new ones. Lines count from that of the piece. A
- * newline after the last line of one side alone is that of its file, which the other side lacks.
+ * A one-hunk patch that removes the old lines and adds the new ones; line numbers start at the piece. If only one side has a
+ * final newline, the other side's file lacks it.
  */
 export function toPatch({ path, oldText, newText }: ChangedText): string {
 	const name = path.replace(/^\/+/, "");

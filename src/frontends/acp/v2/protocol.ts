@@ -1,4 +1,4 @@
-// The declaration of the Agent Client Protocol, version 2 (a draft): the shapes of its methods, updates and requests.
+// Declares the Agent Client Protocol, version 2 (a draft): methods, updates and requests.
 import type { Protocol } from "../../shared/protocol.ts";
 import * as first from "../wire.ts";
 import * as firstUpdates from "../wire-updates.ts";

@@ -1,5 +1,4 @@
-// The wire shapes of what the agent sends in version 2 of the Agent Client Protocol (a draft): the updates of a session, and
-// the requests to the client.
+// Wire shapes sent by the agent in Agent Client Protocol version 2 (a draft): session updates, and requests to the client.
 import * as v from "valibot";
 import { sentBlockSchema } from "../content.ts";
 import * as first from "../wire-updates.ts";
@@ -49,7 +48,7 @@ const {
 	...retained
 } = first.updateSchemas;
 
-/** The updates by their names. */
+/** Updates by name. */
 export const updateSchemas = {
 	...retained,
 	tool_call_update: toolCallSchema,

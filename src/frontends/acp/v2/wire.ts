@@ -1,4 +1,4 @@
-// The wire shapes of the Agent Client Protocol, version 2 (a draft), as far as they differ from those of version 1.
+// Wire shapes of Agent Client Protocol version 2 (a draft) that differ from version 1.
 import * as v from "valibot";
 import { contentBlockSchema } from "../content.ts";
 import { absolutePath, capability, declared, mcpServers, meta, nullish, params } from "../schema.ts";
@@ -116,5 +116,5 @@ export type ConfigOption = v.InferOutput<typeof configOptionSchema>;
 export const choicesResultSchema = v.object({ configOptions: v.array(configOptionSchema) });
 export type ChoicesResult = v.InferOutput<typeof choicesResultSchema>;
 export const newSessionResultSchema = v.object({ sessionId: v.string(), configOptions: v.array(configOptionSchema) });
-/** The message that the prompt has become. */
+/** The message created from the prompt. */
 export const promptResultSchema = v.object({ messageId: v.string() });
