@@ -1,16 +1,16 @@
-// The lines of deltas, which are nearly all that a turn sends: each differs from the one before in its text alone.
+// Fast serialization of deltas, which are nearly all messages of a turn: consecutive ones differ only in their text.
 import { textPart } from "../../api/values/content.ts";
 import type { AgentEvent, EventBody } from "../../api/values/event.ts";
 import { createTextFrame } from "../../ports/rpc/envelope.ts";
 import { type Audience, toDelivered } from "./older-clients.ts";
 
-/** Characters of a text above which its line is made like any other, in pieces. */
+/** Characters of text above which a line is serialized normally, in pieces. */
 const longText = 65_536;
 
-/** The line for a delta of the session's own agent; null for every other event, and for a delta that has no line of its kind. */
+/** The line for a delta of the main agent; null for other events, and for deltas without a fast path. */
 export type DeltaLines = (event: AgentEvent) => string | null;
 
-/** The lines are those that `project` leads to for this audience. */
+/** The lines match the output of `project` for this audience. */
 export function createDeltaLines(audience: Audience): DeltaLines {
 	const frame = (toBody: (text: string) => EventBody): ((text: string) => string | null) => {
 		const toParams = (text: string) => toDelivered({ body: toBody(text), agentPath: [] }, audience);

@@ -1,4 +1,4 @@
-// Kimi Wire, every version: clients declare a version, which does not change what they are sent (wire-protocol §2.2).
+// Kimi Wire, all versions: the declared version does not change what a client receives (wire-protocol §2.2).
 import { isRecord } from "../../base/json.ts";
 import { readEnvelope } from "../../ports/rpc/envelope.ts";
 import type { Dialect, SharedConnection } from "../shared/dialect.ts";
@@ -11,7 +11,7 @@ const otherMethods: ReadonlySet<string> = new Set(["prompt", "steer", "replay", 
 export const kimiDialect = {
 	name: "kimi",
 	rules: envelopeRules,
-	/** By method name; an `initialize` with none of the handshake's keys belongs to another protocol (§7.4). */
+	/** By method name; an `initialize` without any handshake key belongs to another protocol (§7.4). */
 	claims(value) {
 		const incoming = readEnvelope(value, envelopeRules);
 		if (incoming.kind !== "request") return false;

@@ -12,7 +12,7 @@ export const errorNumbers: ErrorNumbers = {
 	"capability-missing": { code: -32002 },
 	"provider-failed": { code: -32003 },
 	"login-expired": { code: -32004 },
-	// Clients show the text of this error as it is; they take other numbers for bugs of their own.
+	// Clients show this error's text as is; they take other numbers for their own bugs.
 	"budget-exhausted": { code: -32003 },
 	"hook-failed": { code: -32003 },
 	"invalid-input": { code: -32602 },

@@ -1,4 +1,4 @@
-// The methods of Kimi Wire, one row each (wire-protocol §2).
+// The Kimi Wire methods, one row each (wire-protocol §2).
 
 import { inputText, type UserInput } from "../../api/values/content.ts";
 import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
@@ -39,23 +39,26 @@ export class KimiConnection implements SharedConnection {
 	readonly #peer: Peer;
 	readonly #pump: EventPump;
 	/**
-	 * The tools accepted so far; a repeated `initialize` adds to them and replaces those of the same name. All are checked
-	 * again then: the bounds apply to all.
+	 * The accepted tools. A repeated `initialize` adds to them and replaces equal names; all are then checked again, because the
+	 * limits apply to the total.
 	 */
 	#tools: readonly ClientToolDeclaration[] = [];
 	#client: AttachOptions["client"] = null;
 	#capabilities: AttachOptions["capabilities"] = [];
 	#audience: Audience;
 	#deltaLines: DeltaLines;
-	/** Null before the first handshake: hooks of the settings then run without events. */
+	/** Null before the first handshake: settings hooks then run without events. */
 	#hooks: AttachOptions["hooks"] = null;
 	#attachment: Attachment | null = null;
-	/** Set during a handshake, and while a client without one is attached: requests after `initialize` wait for it, in the order in which they arrived. */
+	/**
+	 * Set during a handshake, and while a client without one is attached: requests after `initialize` wait for it, in order of
+	 * arrival.
+	 */
 	#initializing: Promise<void> | null = null;
-	/** Whether a prompt is unanswered: its turn has not ended for the client before the response. */
+	/** Whether a prompt is unanswered: for the client, its turn ends with the response. */
 	#isPrompting = false;
 	#replay: AbortController | null = null;
-	/** Whether the client has left a session that goes on. */
+	/** Whether the client has left a continuing session. */
 	#isGone = false;
 
 	constructor(kernelApi: KernelApi, peer: Peer) {
@@ -99,7 +102,7 @@ export class KimiConnection implements SharedConnection {
 		await this.#holdRequests(this.#resume(params, respond));
 	}
 
-	/** Lets the requests that follow wait for this work. */
+	/** Makes following requests wait for this work. */
 	async #holdRequests<T>(work: Promise<T>): Promise<T> {
 		const over = work
 			.catch(() => {})
@@ -110,7 +113,7 @@ export class KimiConnection implements SharedConnection {
 		return await work;
 	}
 
-	/** Does the work for a client that is attached: one that made no handshake is attached first. */
+	/** Does the work for an attached client; attaches one without a handshake first. */
 	#whileAttached<T>(work: () => Promise<T>): Promise<T> {
 		if (this.#attachment !== null) return work();
 		const attachFirst = async () => {
@@ -161,7 +164,7 @@ export class KimiConnection implements SharedConnection {
 	async #prompt(input: UserInput): Promise<PromptResult> {
 		if (this.#initializing !== null) await this.#initialized();
 		const { turnId, ended } = await this.#pump.follow(() => this.#whileAttached(() => this.#startTurn(input)));
-		// The one prompt that is never refused as busy: without a running turn it gets one of its own.
+		// The only prompt that is never refused as busy; without a running turn it gets its own.
 		const question = turnId === null ? readSideQuestion(inputText(input)) : null;
 		if (question !== null) return await this.#askAside(question);
 		if (turnId === null) throw busy();
@@ -172,7 +175,7 @@ export class KimiConnection implements SharedConnection {
 		}
 	}
 
-	/** Null when the session is busy, for this client: also until it has the response to its last prompt. */
+	/** Null if the session is busy; for this client also until it has the response to its last prompt. */
 	async #startTurn(input: UserInput): Promise<string | null> {
 		if (this.#replay !== null || this.#isPrompting) return null;
 		this.#isPrompting = true;
@@ -181,7 +184,7 @@ export class KimiConnection implements SharedConnection {
 			return turnId;
 		} catch (thrown) {
 			this.#isPrompting = false;
-			// One that is busy in another process says in which.
+			// The error of a session that is busy in another process names that process.
 			if (thrown instanceof KernelError && thrown.code === "busy" && thrown.data === null) return null;
 			throw thrown;
 		}
@@ -202,7 +205,7 @@ export class KimiConnection implements SharedConnection {
 
 	async #setPlanMode(enabled: boolean): Promise<SetPlanModeResult> {
 		if (this.#initializing !== null) await this.#initialized();
-		// This client gets the event as well, even if it made no handshake.
+		// This client also gets the event, even without a handshake.
 		const { planMode } = await this.#whileAttached(() =>
 			this.#kernelApi.session.send({ type: "plan-mode.set", enabled }),
 		);
@@ -219,11 +222,11 @@ export class KimiConnection implements SharedConnection {
 			return;
 		}
 		await this.#kernelApi.session.send({ type: "turn.cancel" });
-		// The response precedes everything that the cancel causes: that takes writes (wire-protocol §1.6).
+		// The response precedes all effects of the cancel, which take writes (wire-protocol §1.6).
 		respond({});
 	}
 
-	/** The answer to an approval that was sent to this client. */
+	/** The answer to an approval sent to this client. */
 	#takeEvent(payload: ClientEvent["payload"]): void {
 		this.#pump.answer(payload.request_id, payload, "approval");
 	}
@@ -241,7 +244,7 @@ export class KimiConnection implements SharedConnection {
 		const records = this.#kernelApi.session.events()[Symbol.asyncIterator]();
 		const waits = createAbortableWaits(replay.signal);
 		try {
-			// A log that takes long to be read, and a client that does not read, must not hold up the abort.
+			// A slow log or a client that does not read must not delay the abort.
 			for (;;) {
 				const next = await waits.until(records.next());
 				if (next === null || next.done === true) break;
@@ -255,13 +258,13 @@ export class KimiConnection implements SharedConnection {
 		} finally {
 			this.#replay = null;
 			waits.end();
-			// Not waited for: it takes as long as the read under way.
+			// Not awaited: it takes as long as the current read.
 			void records.return?.();
 		}
 	}
 
 	#replayEvent(event: AgentEvent, counts: { events: number; requests: number }): void {
-		// The journal has more than the log of Kimi Wire, which a replay shows (wire-protocol §8.2).
+		// The journal contains more than the Kimi Wire log, which a replay shows (wire-protocol §8.2).
 		if (event.isFromLog !== true && !isRecorded(event)) return;
 		const message = toDelivered(event, this.#audience);
 		if (message === null) return;
@@ -275,7 +278,7 @@ export class KimiConnection implements SharedConnection {
 		}
 	}
 
-	/** Attaches the client with these tools besides those accepted so far. */
+	/** Attaches the client with these tools in addition to those accepted so far. */
 	async #attach(declared: readonly ClientToolDeclaration[]): Promise<Attachment> {
 		const names = new Set(declared.map(({ name }) => name));
 		const tools = [...this.#tools.filter(({ name }) => !names.has(name)), ...declared];
@@ -304,7 +307,7 @@ function busy(): KernelError {
 	return new KernelError("busy", "An agent turn is already in progress");
 }
 
-/** The result for these declarations alone. */
+/** The result for these declarations only. */
 function ofNames(
 	{ accepted, rejected }: Attachment["tools"],
 	declared: readonly ClientToolDeclaration[],
@@ -344,7 +347,7 @@ function toPromptResult(outcome: TurnOutcome): PromptResult {
 		case "cancelled":
 			return { status: outcome.status };
 		case "truncated":
-			// The protocol has no word for it: a text before the end of the turn says so.
+			// The protocol has no status for it; a text before the end of the turn says so.
 			return { status: "finished" };
 		case "max-steps":
 			return { status: "max_steps_reached", steps: outcome.steps };
@@ -353,7 +356,7 @@ function toPromptResult(outcome: TurnOutcome): PromptResult {
 	}
 }
 
-/** The JSON-RPC id of a replayed request: the id in its payload. Null for events. */
+/** The JSON-RPC id of a replayed request, which is the id in its payload. Null for events. */
 function requestId({ type, payload }: Message): string | null {
 	return isRequestType(type) && "id" in payload && typeof payload.id === "string" ? payload.id : null;
 }

@@ -1,5 +1,5 @@
-// Adapts messages to clients of an older Kimi Wire: as the settings say, fewer of them or under former names; and one
-// former field in addition, for clients that declare an old version or none (§7.4).
+// Adapts messages to older Kimi Wire clients: fewer messages or former names, as configured, and one former field for clients
+// that declare an old version or none (§7.4).
 import type { ContentPart } from "../../api/values/content.ts";
 import type { AgentPathEntry, EventBody } from "../../api/values/event.ts";
 import { formerNameOf, nameIn, predates } from "../../formats/history.ts";
@@ -9,13 +9,13 @@ import { toMessageType } from "../../formats/message-names.ts";
 import type { EventRecord } from "../../formats/record.ts";
 import type { Compatibility } from "../shared/dialect.ts";
 
-/** What decides which messages a client is sent. */
+/** What decides which messages a client receives. */
 export interface Audience extends Compatibility {
-	/** The version that the client declared; null without a handshake. */
+	/** The version the client declared; null without a handshake. */
 	readonly declared: string | null;
 }
 
-/** Names for content parts of each kind, as listed in the document of Wire 1.0. */
+/** Content part names as listed in the Wire 1.0 document. */
 export const partNames: { readonly [T in ContentPart["type"]]: string } = {
 	text: "TextPart",
 	think: "ThinkPart",
@@ -24,7 +24,7 @@ export const partNames: { readonly [T in ContentPart["type"]]: string } = {
 	video_url: "VideoURLPart",
 };
 
-/** The message of an event for this audience, wrapped for subagents; null when it is sent none. */
+/** The message of an event for this audience, wrapped for subagents; null to send none. */
 export function toDelivered({ body, agentPath }: EventRecord, audience: Audience): Message | null {
 	const message = toMessage(body);
 	const type = message === null ? null : nameFor(message.type, body, audience);

@@ -1,6 +1,5 @@
-// Projects events to the messages of Kimi Wire: one entry per event type. Of the session's own agent the client gets
-// deltas but not their merged form; of a subagent the merged form alone (wire-protocol §4.7). older-clients.ts adapts
-// them to older clients.
+// Projects events to Kimi Wire messages, one entry per event type. Main agent output is sent as deltas only, subagent output in
+// merged form only (wire-protocol §4.7). older-clients.ts adapts messages to older clients.
 import * as v from "valibot";
 import { type DisplayBlock, textPart } from "../../api/values/content.ts";
 import type { AgentEvent, EventType } from "../../api/values/event.ts";
@@ -15,7 +14,7 @@ type Entry = (event: AgentEvent, audience: Audience) => readonly Outgoing[];
 
 const nothing: readonly Outgoing[] = [];
 
-/** Sent as the event it is. */
+/** Sent unchanged. */
 const delivered: Entry = (event, audience) => {
 	const message = toDelivered(event, audience);
 	return message === null ? nothing : [{ kind: "notification", method: "event", params: message }];
@@ -26,7 +25,7 @@ const deliveredOfRoot: Entry = (event, audience) =>
 const deliveredOfSubagents: Entry = (event, audience) =>
 	event.agentPath.length === 0 ? nothing : delivered(event, audience);
 
-/** The protocol has no word for a truncated answer: a text before the end of its turn says so. */
+/** The protocol has no status for a truncated answer, so a text before the end of its turn says so. */
 export function withTruncationNote(event: AgentEvent): readonly AgentEvent[] {
 	const { body } = event;
 	if (body.type !== "turn.ended" || body.outcome?.status !== "truncated") return [event];
@@ -108,7 +107,7 @@ function toRequest(interaction: Interaction, audience: Audience): Outgoing {
 	};
 }
 
-/** Clients compare the description of an approval with that of `kimi`: what else there is to say is in its display alone. */
+/** Clients compare an approval's description with that of `kimi`, so additional information only goes into its display. */
 function asKimi(interaction: Interaction, { exactApprovals }: Audience): Interaction {
 	if (interaction.kind !== "approval") return interaction;
 	const { description, summary = description, display, coverage } = interaction;

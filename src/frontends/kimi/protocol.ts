@@ -1,4 +1,4 @@
-// The declaration of Kimi Wire: the shapes of its methods, events and requests.
+// Declares Kimi Wire: methods, events and requests.
 import type * as v from "valibot";
 import {
 	audioPartSchema,
@@ -28,7 +28,7 @@ import {
 	toolCallResultSchema,
 } from "./wire.ts";
 
-/** Names that older clients may have events sent under (older-clients.ts). */
+/** Former event names for older clients (older-clients.ts). */
 export const olderEvents = {
 	TextPart: textPartSchema,
 	ThinkPart: thinkPartSchema,

@@ -1,4 +1,4 @@
-// The wire shapes of Kimi Wire: method params and results, and the answers of its clients (wire-protocol §2, §5).
+// Kimi Wire shapes: method params, results, and client answers (wire-protocol §2, §5).
 import * as v from "valibot";
 import { toolReturnSchema, userInputSchema } from "../../api/values/content.ts";
 import { isNestedWithin, isRecord } from "../../base/json.ts";
@@ -7,7 +7,7 @@ import { subagentEventFields } from "../../formats/message.ts";
 const truths: ReadonlySet<unknown> = new Set([true, 1, "1", "true", "t", "yes", "y", "on"]);
 const falsehoods: ReadonlySet<unknown> = new Set([false, 0, "0", "false", "f", "no", "n", "off"]);
 
-/** Accepts the booleans that the reference accepts. */
+/** Accepts the same booleans as the reference implementation. */
 const lenientBoolean = v.pipe(
 	v.unknown(),
 	v.transform((value) => (typeof value === "string" ? value.toLowerCase() : value)),
@@ -16,7 +16,7 @@ const lenientBoolean = v.pipe(
 	v.boolean(),
 );
 
-/** Accepts the integers that the reference accepts. */
+/** Accepts the same integers as the reference implementation. */
 const lenientInteger = v.pipe(
 	v.unknown(),
 	v.transform((value) => (typeof value === "string" && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : value)),
@@ -24,7 +24,7 @@ const lenientInteger = v.pipe(
 	v.integer(),
 );
 
-/** An object; the schemas of the library accept arrays as objects. */
+/** An object; the library's schemas accept arrays as objects. */
 const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
 
 const nullish = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
@@ -58,16 +58,16 @@ export type InitializeParams = v.InferOutput<typeof initializeParamsSchema>;
 
 export const inputParamsSchema = v.object({ user_input: userInputSchema });
 export const setPlanModeParamsSchema = v.object({ enabled: lenientBoolean });
-/** Params that are ignored. */
+/** Ignored params. */
 export const anyParamsSchema = v.unknown();
 
-/** What a client answers to an ApprovalRequest. */
+/** A client's answer to an ApprovalRequest. */
 export const approvalResultSchema = v.object({
 	request_id: v.string(),
 	response: v.picklist(["approve", "approve_for_session", "reject"]),
 	feedback: v.optional(v.string(), ""),
 });
-/** Levels of nesting in a tool result: it is persisted and sent again, recursively. */
+/** Maximum nesting in a tool result, which is persisted and sent again recursively. */
 const maximumNesting = 1000;
 
 export const clientToolReturnSchema = v.pipe(
@@ -76,17 +76,17 @@ export const clientToolReturnSchema = v.pipe(
 	v.check(({ extras }) => extras === undefined || extras === null || isRecord(extras), "extras must be an object"),
 	toolReturnSchema,
 );
-/** What a client answers to a ToolCallRequest. */
+/** A client's answer to a ToolCallRequest. */
 export const toolCallResultSchema = v.object({ tool_call_id: v.string(), return_value: clientToolReturnSchema });
 /** Far more answers than there are questions. */
 const maximumAnswers = 100;
-/** What a client answers to a QuestionRequest. */
+/** A client's answer to a QuestionRequest. */
 export const questionResultSchema = v.object({
 	request_id: v.string(),
 	answers: v.pipe(plainObject, v.maxEntries(maximumAnswers), v.record(v.string(), v.string())),
 });
 
-/** What a client answers to a HookRequest. */
+/** A client's answer to a HookRequest. */
 export const hookResultSchema = v.object({
 	request_id: v.string(),
 	action: v.optional(v.picklist(["allow", "block"]), "allow"),
@@ -105,18 +105,18 @@ export const externalToolsResultSchema = v.object({
 });
 export const hooksInfoSchema = v.object({
 	supported_events: listOf(v.string()),
-	/** The number of hooks for each event that has any: those of the settings and this client's. */
+	/** The number of hooks per event with any, from settings and this client. */
 	configured: v.record(v.string(), integer),
 });
 export const initializeResultSchema = v.object({
 	protocol_version: v.string(),
 	server: serverInfoSchema,
 	slash_commands: listOf(slashCommandSchema),
-	/** Only when at least one tool was accepted or rejected. */
+	/** Only if at least one tool was accepted or rejected. */
 	external_tools: v.exactOptional(externalToolsResultSchema),
 	hooks: hooksInfoSchema,
 	capabilities: v.object({ supports_question: v.literal(true) }),
-	/** Only when the settings ask for a sandbox. */
+	/** Only if a sandbox is configured. */
 	sandbox: v.exactOptional(v.object({ status: v.picklist(["active", "none"]), why: v.nullable(v.string()) })),
 });
 export type InitializeResult = v.InferOutput<typeof initializeResultSchema>;
@@ -142,14 +142,14 @@ export type ReplayResult = v.InferOutput<typeof replayResultSchema>;
 
 export const cancelResultSchema = v.object({});
 
-/** An approval answered by an event, as in the document of Wire 1.0, also under the event's later name. */
+/** An approval answered by an event, as in the Wire 1.0 document, also under the event's later name. */
 export const clientEventSchema = v.object({
 	type: v.picklist(["ApprovalRequestResolved", "ApprovalResponse"]),
 	payload: approvalResultSchema,
 });
 export type ClientEvent = v.InferOutput<typeof clientEventSchema>;
 
-/** A subagent's event as sent to clients: older ones look for the call under its former name as well. */
+/** A subagent's event as sent to clients; older ones also look for the call under its former name. */
 export const deliveredSubagentEventSchema = v.object({
 	...subagentEventFields,
 	task_tool_call_id: v.exactOptional(v.nullable(v.string())),
