@@ -7,9 +7,8 @@ export interface ActiveTask {
 	readonly canOutlive: boolean;
 	/** Resolves with the final state once that is persisted; with null when this process stops following the task. */
 	readonly ended: Promise<TaskRuntime | null>;
-	/** Requests the end of the task. */
 	stop(reason: string): Promise<void>;
-	/** The session is closing: ends now what `stop` has requested but not yet achieved. */
+	/** The session is closing: ends the task now if an earlier `stop` has not ended it yet. */
 	abortPending(): Promise<void>;
 	/** Stops following the task without ending it. */
 	leave(): void;

@@ -1,5 +1,4 @@
-// A background subagent: a subagent run with a task state, an output that people can read, and its own end. It ends
-// with this process.
+// A background subagent: a subagent run with a task state and readable task output. It ends with this process.
 import { setMaxListeners } from "node:events";
 import type { AgentEvent, EventBody } from "../../api/values/event.ts";
 import { truncationText } from "../../api/values/truncation.ts";
@@ -16,7 +15,6 @@ import type { AgentServices } from "../turn/turn-dependencies.ts";
 import type { ActiveTask } from "./active-task.ts";
 import { createBackgroundEmitter } from "./background-emitter.ts";
 
-/** What to run. */
 export interface AgentWork {
 	readonly task: StoredTask;
 	readonly agent: HeldAgent;
@@ -25,16 +23,15 @@ export interface AgentWork {
 
 export interface AgentTaskSettings {
 	readonly stored: StoredSession;
-	/** The services of the session. */
 	readonly services: AgentServices;
 	readonly clock: Clock;
 	readonly log: Log;
 }
 
-/** No client is delivered its events. */
+/** Progress events of a background subagent go to no client. */
 const unwatched: AgentServices["progress"] = { open: () => ({ report() {}, skip() {}, end() {} }) };
 
-/** Starts the run, whose events go to the task's log alone. Rejects when the start cannot be persisted. */
+/** Starts the run. Its events go only to the task log. Rejects when the start cannot be persisted. */
 export async function startAgentTask(work: AgentWork, settings: AgentTaskSettings): Promise<ActiveTask> {
 	const { task, agent, request } = work;
 	const { stored, services, clock, log } = settings;
@@ -50,7 +47,7 @@ export async function startAgentTask(work: AgentWork, settings: AgentTaskSetting
 		const changed = runtime;
 		return writes.run("", () => task.setRuntime(changed));
 	};
-	/** A task that waits for an interaction shows which one in its state. */
+	/** Shows in the task state which interaction the task waits for. */
 	const showInteractions = (): Promise<void> => {
 		const [waitingFor] = openInteractions.values();
 		return update(
@@ -108,7 +105,7 @@ export async function startAgentTask(work: AgentWork, settings: AgentTaskSetting
 		async stop(reason) {
 			controller.abort(reason);
 		},
-		// The session's end also ends the children that its tools run.
+		// Closing the session also kills the child processes of its tools.
 		abortPending: async () => {},
 		leave: () => {},
 	};

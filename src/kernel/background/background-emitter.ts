@@ -1,5 +1,5 @@
-// Emits the events of a background subagent: they are persisted in its own log and delivered to no client, but its
-// interactions are requested of clients like any other, whether or not a turn runs.
+// Emits the events of a background subagent. They go to the subagent log, not to clients; its interactions reach clients even
+// between turns.
 
 import type { AgentEvent, EventBody } from "../../api/values/event.ts";
 import type { Interaction } from "../../api/values/interaction.ts";
@@ -8,7 +8,7 @@ import type { StoredSession } from "../../ports/store/session-store.ts";
 import { Emitter } from "../clients/emitter.ts";
 import type { AgentServices } from "../turn/turn-dependencies.ts";
 
-/** What the session's journal records of it all the same: what it consumed, and which of its calls act. */
+/** Event types that also go to the session journal: token usage, and the start and end of tool calls. */
 const recorded: ReadonlySet<EventBody["type"]> = new Set<EventBody["type"]>([
 	"usage.counted",
 	"permission.decided",
@@ -18,11 +18,9 @@ const recorded: ReadonlySet<EventBody["type"]> = new Set<EventBody["type"]>([
 
 export interface BackgroundEmitterSettings {
 	readonly stored: StoredSession;
-	/** The emitter of the session. */
 	readonly emitter: AgentServices["emitter"];
 	readonly observation: AgentServices["observation"];
 	readonly clock: Clock;
-	/** Receives the persisted events, in order. */
 	note(events: readonly AgentEvent[]): Promise<void>;
 	/** Called before an interaction is delivered, and once it is settled. */
 	asked(interaction: Interaction): Promise<void>;
@@ -31,7 +29,7 @@ export interface BackgroundEmitterSettings {
 
 export function createBackgroundEmitter(settings: BackgroundEmitterSettings): AgentServices["emitter"] {
 	const { stored, emitter, observation, clock } = settings;
-	// The session's journal has none of these events, but for where its calls begin and end.
+	// The session journal gets only the start and end of tool calls from these events.
 	const own = new Emitter({ ...stored, commit: async ({ events = [] }) => events }, clock, observation?.take);
 	return {
 		async emit(where, body, persistence, signal) {
@@ -46,7 +44,7 @@ export function createBackgroundEmitter(settings: BackgroundEmitterSettings): Ag
 			}
 			if (recorded.has(body.type)) return await emitter.emit(outsideTurns, body, persistence, signal);
 			await own.emit(where, body, persistence, signal);
-			// Its result is in the subagent's log alone.
+			// The tool result is stored only in the subagent log.
 			if (body.type !== "tool.result") return;
 			await emitter.emit(outsideTurns, { type: "tool.ended", toolCallId: body.toolCallId }, {}, signal);
 		},

@@ -1,5 +1,5 @@
-// The background tasks of a session: starts them within a limit, follows them to their end, finds them after a restart,
-// and ends them with the session. Whatever ends a task also publishes its notification.
+// The background tasks of a session: starts them up to a limit, follows them, finds them after a restart, and ends them with the
+// session. Every ended task publishes a notification.
 
 import { isFinal } from "../../api/values/task-status.ts";
 import { unlessAborted } from "../../base/abort.ts";
@@ -15,14 +15,12 @@ import type { Notifications } from "./notifications.ts";
 import { toNotification } from "./task-notification.ts";
 import { refuseStart, type StartSettings, startAgent, startCommand, type TaskStart } from "./task-start.ts";
 
-/** Settings and services of background work; `compose.ts` provides them. */
 export interface BackgroundParts extends Pick<StartSettings, "settings" | "startWorker"> {
-	/** Milliseconds after which another program's claim to a delivery counts as abandoned. */
+	/** Milliseconds until another program's delivery claim counts as abandoned. */
 	readonly claimStaleAfter: number;
 }
 
 export interface BackgroundTaskSettings extends StartSettings {
-	/** Whether this process writes the session. */
 	isClaimed(): boolean;
 	readonly notifications: Pick<Notifications, "load" | "publish">;
 	readonly liveOutput: Pick<LiveOutput, "follow" | "finish">;
@@ -31,10 +29,10 @@ export interface BackgroundTaskSettings extends StartSettings {
 const endReason = "The session ended.";
 const agentLostReason = "The program ended while the subagent was at work.";
 
-/** Milliseconds for tasks to end with the session, and then again once their children are killed. */
+/** Milliseconds to wait for tasks to end, and to wait again after their child processes are killed. */
 const endPatience = 800;
 const shutdownPatience = 600;
-/** Milliseconds for pending writes of tasks that are no longer followed. */
+/** Milliseconds to wait for pending writes of tasks no longer followed. */
 const lastPatience = 200;
 
 export class BackgroundTasks {
@@ -54,15 +52,12 @@ export class BackgroundTasks {
 		this.#follow = { clock, pollInterval: waitPollIntervalMs, staleAfter: workerStaleAfterMs };
 	}
 
-	/** Another process has written the session: tasks that it started are looked for. */
+	/** Another process has written the session: the next `find` searches for tasks again. */
 	forget(): void {
 		this.#finding = null;
 	}
 
-	/**
-	 * Resumes the tasks that an earlier process left, once, however often it is called, if this process writes the session. Never
-	 * rejects.
-	 */
+	/** Resumes the tasks that an earlier process left, if this process writes the session. Idempotent. Never rejects. */
 	async find(): Promise<void> {
 		if (!this.#settings.isClaimed()) return;
 		this.#finding ??= this.#findAll().catch((thrown: unknown) => {
@@ -77,12 +72,11 @@ export class BackgroundTasks {
 		return [...this.#active.values()];
 	}
 
-	/** Resolves when the next task ends, or the signal aborts. */
 	async nextEnd(signal: AbortSignal): Promise<void> {
 		await unlessAborted(this.#nextEnd.promise, signal);
 	}
 
-	/** Waits at most so many milliseconds for the end of a task. */
+	/** Waits up to this many milliseconds for a task to end. */
 	async wait(id: string, milliseconds: number, signal: AbortSignal): Promise<void> {
 		await this.find();
 		const task = this.#active.get(id);
@@ -95,7 +89,7 @@ export class BackgroundTasks {
 		late.abort();
 	}
 
-	/** Requests the end of the task; does nothing when it has ended. */
+	/** Requests the end of the task. Does nothing when it has ended. */
 	async stop(id: string, reason: string): Promise<void> {
 		await this.find();
 		await this.#active.get(id)?.stop(reason);
@@ -109,27 +103,23 @@ export class BackgroundTasks {
 		return this.#inPlace("Background start failed", () => startAgent(request, toolCallId, this.#settings));
 	}
 
-	/** Ends all tasks, also those that may outlive the session, within a second or two. */
+	/** Ends all tasks within two seconds, including those that may outlive the session. */
 	endEverything(): Promise<void> {
 		return this.#endThose(() => true);
 	}
 
-	/**
-	 * Ends the subagents and waits for them within the time limit; their open interactions are settled and delivered.
-	 * Idempotent.
-	 */
+	/** Ends the subagents and waits for them within the time limit; settles and delivers their open interactions. Idempotent. */
 	endAgents(): Promise<void> {
 		this.#endingAgents ??= this.#endThose(({ canOutlive }) => !canOutlive);
 		return this.#endingAgents;
 	}
 
-	/** Ends the tasks that may not outlive the session, within a second or two, and stops following all. Idempotent. */
+	/** Ends the tasks that may not outlive the session within two seconds, and stops following all tasks. Idempotent. */
 	end(): Promise<void> {
 		this.#ending ??= this.#endAll();
 		return this.#ending;
 	}
 
-	/** Starts a task unless the limit is reached. */
 	async #inPlace(brief: string, start: () => Promise<TaskStart>): Promise<StartedTask> {
 		await this.find();
 		const limit = this.#settings.settings.maxRunningTasks;
@@ -165,14 +155,14 @@ export class BackgroundTasks {
 	}
 
 	async #awaitEnd({ stored, ended }: ActiveTask): Promise<void> {
-		// Its output is reported before its end is.
+		// Report the remaining output before the end of the task.
 		const runtime = await ended.finally(() => this.#settings.liveOutput.finish(stored));
 		if (runtime === null) return;
 		this.#settings.log.info("A background task is over.", { task: stored.spec.id, status: runtime.status });
 		await this.#settings.notifications.publish((id, now) => toNotification(stored.spec, runtime, id, now));
 	}
 
-	/** Resolves once the task has ended and its notification is published, or it is no longer followed. */
+	/** Resolves once the task has ended and its notification is published, or once the task is no longer followed. */
 	async #endOf(task: ActiveTask): Promise<void> {
 		while (this.#active.get(task.stored.spec.id) === task) await this.#nextEnd.promise;
 	}
@@ -193,7 +183,7 @@ export class BackgroundTasks {
 		}
 	}
 
-	/** Follows a task that still runs, or publishes the missing notification of one that has ended. */
+	/** Follows a running task, or publishes the missing notification of an ended one. */
 	async #resume(task: StoredTask): Promise<void> {
 		const { notifications, clock } = this.#settings;
 		const runtime = await task.runtime();
@@ -214,7 +204,7 @@ export class BackgroundTasks {
 		await this.#areOver(rest, lastPatience);
 	}
 
-	/** Ends a task that was being started when the others were ended. */
+	/** Ends a task whose start was in progress while the other tasks were ended. */
 	async #endLate(task: ActiveTask): Promise<void> {
 		const isPersisted = task.canOutlive && this.#settings.settings.keepAliveOnExit;
 		try {

@@ -1,5 +1,4 @@
-// A background command as the kernel follows it: through a worker that this process started, or one found after a
-// restart.
+// Follows a background command, through a worker that this process started or found after a restart.
 
 import { isFinal } from "../../api/values/task-status.ts";
 import { aborted } from "../../base/abort.ts";
@@ -15,30 +14,26 @@ export interface WorkerOptions {
 	readonly killGracePeriod: number;
 	/** Whether the command continues after this process exits. */
 	readonly keep: boolean;
-	/** Whether the command runs without the sandbox that the settings ask for. */
+	/** Whether the command runs without the configured sandbox. */
 	readonly outsideSandbox: boolean;
 }
 
-/** A worker that this process started. */
 export interface TaskWorker {
-	/** Resolves once the worker has exited. */
 	readonly gone: Promise<unknown>;
 	/** Makes the worker read its control file now. */
 	nudge(): void;
-	/**
-	 * Releases the worker: it ends its command after a short grace period, unless the command may outlive this process.
-	 */
+	/** Releases the worker. It ends its command after a short grace period, unless the command may outlive this process. */
 	release(): void;
 }
 
-/** Starts a worker for the task in this directory; rejects when it cannot be started. */
+/** Starts a task worker in this directory. Rejects when it cannot be started. */
 export type StartWorker = (taskDirectory: string, options: WorkerOptions) => Promise<TaskWorker>;
 
 export interface FollowSettings {
 	readonly clock: Clock;
-	/** Milliseconds between two reads of the files of a worker that another process started. */
+	/** Milliseconds between two reads of the files of a worker from another process. */
 	readonly pollInterval: number;
-	/** Milliseconds without a heartbeat after which such a worker counts as lost. */
+	/** Milliseconds without a heartbeat until such a worker counts as lost. */
 	readonly staleAfter: number;
 }
 
@@ -67,7 +62,7 @@ export function followOwnWorker(stored: StoredTask, worker: TaskWorker, { clock 
 	};
 }
 
-/** Follows a worker that an earlier process started, through its files. */
+/** Follows a worker from an earlier process through its files. */
 export function followFoundWorker(stored: StoredTask, settings: FollowSettings): ActiveTask {
 	const { clock, pollInterval } = settings;
 	const left = new AbortController();
@@ -94,8 +89,8 @@ export function followFoundWorker(stored: StoredTask, settings: FollowSettings):
 }
 
 /**
- * Whether a worker is lost: its process is gone, or it sent no heartbeat for long enough while it was watched. After a
- * suspend of the machine the heartbeats are old although the workers live. A process elsewhere has only its heartbeats.
+ * A worker is lost when its process is gone or when it misses heartbeats for `staleAfter` while watched. After the machine
+ * resumes from suspend, heartbeats are old although workers live. For a process on another machine, only heartbeats count.
  */
 function createLossCheck({ clock, staleAfter }: FollowSettings): (runtime: TaskRuntime) => boolean {
 	let last: { readonly sign: number | null; readonly since: number } | null = null;
@@ -109,7 +104,7 @@ function createLossCheck({ clock, staleAfter }: FollowSettings): (runtime: TaskR
 	};
 }
 
-/** The final state of a task whose worker is gone; without a record of its end it was killed or is lost. */
+/** Returns the final state of a task whose worker is gone. Without a recorded end, the task was killed or lost. */
 export async function conclude(stored: StoredTask, lost: string, now: number): Promise<TaskRuntime> {
 	const runtime = await stored.runtime();
 	if (isFinal(runtime.status)) return runtime;

@@ -1,55 +1,54 @@
-// The output of background commands as progress of the calls that started them: read from their files, which their
-// workers write, only while an attached client wants it.
+// Streams the output of background commands as progress of the tool calls that started them. Reads the output files only while an
+// attached client wants progress.
 import { type Clock, sleep } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { StoredTask } from "../../ports/store/stored-tasks.ts";
 import type { ProgressReports, SkippingProgress } from "../clients/progress-reports.ts";
 
-/** Milliseconds between two reads of an output. */
+/** Milliseconds between two reads. */
 const interval = 250;
-/** Bytes of one read; what is before them is skipped. */
+/** Maximum bytes per read. Earlier unread bytes are skipped. */
 const readLimit = 32 * 1024;
 
 export interface LiveOutputSettings {
 	readonly progress: Pick<ProgressReports, "open">;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Whether an attached client wants it. */
 	isWanted(): boolean;
 }
 
 interface Followed {
 	readonly task: StoredTask;
 	readonly progress: SkippingProgress;
-	/** Bytes of the output that were reported or skipped. */
+	/** Bytes already reported or skipped. */
 	position: number;
-	/** Settles with the read that was begun last. */
+	/** Settles with the last started read. */
 	reading: Promise<void>;
 }
 
 export class LiveOutput {
 	readonly #settings: LiveOutputSettings;
 	readonly #followed = new Map<string, Followed>();
-	/** Aborts the wait for the next read; null while nothing is read. */
+	/** Aborts the wait for the next read. Null while idle. */
 	#loop: AbortController | null = null;
 
 	constructor(settings: LiveOutputSettings) {
 		this.#settings = settings;
 	}
 
-	/** A command runs. It may have printed already. */
+	/** Follows a running command. It may already have printed output. */
 	follow(task: StoredTask): void {
 		const { id, kind, toolCallId } = task.spec;
 		if (kind !== "bash") return;
-		// Nothing but its end ends it.
+		// The read stops only when the command ends.
 		const { signal } = new AbortController();
 		const progress = this.#settings.progress.open({ turnId: null, agentPath: [] }, toolCallId, signal);
 		this.#followed.set(id, { task, progress, position: 0, reading: Promise.resolve() });
 		this.look();
 	}
 
-	/** The command is over, or no longer followed: reports the rest of its output. Never rejects. */
+	/** The command has ended or is no longer followed: reports its remaining output. Never rejects. */
 	async finish({ spec }: StoredTask): Promise<void> {
 		const followed = this.#followed.get(spec.id);
 		if (followed === undefined) return;
@@ -59,14 +58,14 @@ export class LiveOutput {
 		followed.progress.end();
 	}
 
-	/** A client that wants it may have attached. */
+	/** Starts reading if an attached client wants progress. */
 	look(): void {
 		if (this.#loop !== null || this.#isIdle()) return;
 		const loop = new AbortController();
 		this.#loop = loop;
 		void this.#readAll(loop).finally(() => {
 			this.#loop = null;
-			// Something may have begun while the last read ended.
+			// A command may have started while the last read finished.
 			this.look();
 		});
 	}
@@ -98,7 +97,7 @@ export class LiveOutput {
 	}
 }
 
-/** Reports what was printed since the last time, or the end of it. */
+/** Reports output since the last report. */
 async function report(followed: Followed): Promise<void> {
 	const { task, progress } = followed;
 	if ((await task.outputTail(0)).size <= followed.position) return;
@@ -108,11 +107,11 @@ async function report(followed: Followed): Promise<void> {
 	const fresh = isGap ? withoutContinuation(bytes) : bytes.subarray(followed.position - begin);
 	if (isGap) progress.skip(size - fresh.length - followed.position);
 	followed.position = size;
-	// The file has both streams, merged.
+	// The file contains both streams, merged.
 	progress.report("stdout", fresh);
 }
 
-/** Without the rest of a character at the beginning. */
+/** Drops UTF-8 continuation bytes at the start. */
 function withoutContinuation(bytes: Buffer): Buffer {
 	let start = 0;
 	while (start < 3 && start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;

@@ -1,5 +1,5 @@
-// The notifications of a session: each is persisted once, delivered to the client while a turn runs, and given to the
-// model at its next step. A delivery is recorded after it happened, so that a crash may repeat it but never lose it.
+// Session notifications: each is persisted once, delivered to clients while a turn runs, and given to the model at its next step.
+// A delivery is recorded afterwards, so a crash may repeat it but never lose it.
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import type { Command } from "../../api/values/command.ts";
@@ -22,26 +22,23 @@ import {
 import type { EmitInTurn } from "../turn/turn-emitter.ts";
 import { notificationIdOf, toNoticeText } from "./task-notification.ts";
 
-/** The most notifications that the model is given at one step. */
+/** Maximum notifications per model step. */
 const noticesPerStep = 4;
 
-/** The most notifications from outside that wait for the model. */
+/** Maximum external notifications that wait for the model. */
 const waitingLimit = 64;
 
 type Sink = "llm" | "wire";
 
-/** The category of notifications from outside of the session. */
 const external = "external";
 
-/** Something that happened elsewhere, to be stored. */
 export type AddedEvent = Omit<Extract<Command, { type: "notification.add" }>, "type">;
 
-/** A notification for the model. */
 export interface AgentNotice {
 	readonly text: string;
-	/** The hooks to run when the model is given the notification. */
+	/** Hooks to run when the model receives the notification. */
 	readonly hook: HookPoint;
-	/** Call it once the text is in the context. */
+	/** Call this once the text is in the context. */
 	persisted(): Promise<void>;
 }
 
@@ -50,39 +47,36 @@ export interface NotificationSettings {
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
 	readonly log: Log;
-	/** Milliseconds after which another program's claim to a delivery counts as abandoned. */
 	readonly claimStaleAfter: number;
-	/** Further text about the source for the model; null for none. */
+	/** Returns more text about the source for the model, or null. */
 	describeSource(notification: Notification): Promise<string | null>;
 }
 
-/** Returns null when there is nothing to notify. */
 type MakeNotification = (id: string, now: number) => Notification | null;
 
 export class Notifications {
 	readonly #settings: NotificationSettings;
 	readonly #known = new Map<string, StoredNotification>();
 	readonly #keys = new Set<string>();
-	/** By the id of a notification, and what is done with one after the other: `wire` for deliveries, `add` for additions. */
+	/** Queue keys are notification ids, `wire` for deliveries and `add` for additions. */
 	readonly #queue = createKeyedQueue();
-	/** Writes to the store that have not finished. */
 	readonly #persistence = new Set<Promise<void>>();
 	#loading: Promise<boolean> | null = null;
-	/** Delivers an event in the running turn; null between turns. */
+	/** Delivers an event in the running turn. Null between turns. */
 	#deliver: EmitInTurn | null = null;
 
 	constructor(settings: NotificationSettings) {
 		this.#settings = settings;
 	}
 
-	/** Another process has written the session: they are read again. */
+	/** Another process has written the session: notifications are read again. */
 	forget(): void {
 		this.#known.clear();
 		this.#keys.clear();
 		this.#loading = null;
 	}
 
-	/** Persists the notification that `make` returns, unless its key is known, and delivers it while a turn runs. */
+	/** Persists the notification that `make` returns, unless its key exists, and delivers it while a turn runs. */
 	async publish(make: MakeNotification): Promise<void> {
 		const persistence = this.#persist(make);
 		this.#persistence.add(persistence);
@@ -95,8 +89,8 @@ export class Notifications {
 	}
 
 	/**
-	 * Persists a notification from outside of the session. What was added under a key is added once: false then, with the
-	 * id of the first one. Fails `invalid-input` for another body under a known key, `overloaded` when too many wait.
+	 * Persists an external notification. For an existing key, returns `added: false` and the id of the first notification. Fails
+	 * with `invalid-input` if the body differs, and with `overloaded` when too many wait.
 	 */
 	add(event: AddedEvent): Promise<{ readonly added: boolean; readonly id: string }> {
 		return this.#queue.run("add", () => this.#add(event));
@@ -145,7 +139,7 @@ export class Notifications {
 	}
 
 	async #persist(make: MakeNotification): Promise<void> {
-		// If the stored notifications cannot be read, nothing is added: the next opening of the session publishes it.
+		// If the stored notifications cannot be read, skip this one: the next session open publishes it.
 		if (!(await this.load())) return;
 		const { stored, identifiers, clock } = this.#settings;
 		const notification = make(`n${identifiers.hex(8)}`, clock.now());
@@ -163,23 +157,20 @@ export class Notifications {
 		this.#known.set(id, persisted);
 	}
 
-	/**
-	 * A turn has begun: delivers the pending notifications, those being persisted included, then new ones as they come.
-	 */
+	/** A turn has begun: delivers the pending notifications, then new ones as they arrive. */
 	async openTurn(deliver: EmitInTurn): Promise<void> {
 		await Promise.allSettled(this.#persistence);
 		this.#deliver = deliver;
 		await this.#deliverPending();
 	}
 
-	/** The turn is about to end: delivers what is pending, then nothing until the next turn. */
+	/** The turn is about to end: delivers pending notifications and pauses delivery until the next turn. */
 	async closeTurn(): Promise<void> {
 		await Promise.allSettled(this.#persistence);
 		await this.#deliverPending();
 		this.#deliver = null;
 	}
 
-	/** Whether notifications wait for the model. */
 	async hasNotices(): Promise<boolean> {
 		await Promise.allSettled(this.#persistence);
 		await this.load();
@@ -187,8 +178,8 @@ export class Notifications {
 	}
 
 	/**
-	 * The notifications to give the model now, with or without those from outside. Those already in the context, which a
-	 * crash left unacknowledged, are acknowledged.
+	 * Returns the notifications to give the model now, with or without external ones. Acknowledges those already in the context,
+	 * left unacknowledged by a crash.
 	 */
 	async notices(messages: readonly HistoryEntry[], withExternal = true): Promise<readonly AgentNotice[]> {
 		await this.load();
@@ -206,7 +197,7 @@ export class Notifications {
 		);
 	}
 
-	/** Those from outside that the model has not received, oldest first. */
+	/** External notifications that the model has not received, oldest first. */
 	async externalEvents(): Promise<readonly Omit<AddedEvent, "key">[]> {
 		await Promise.allSettled(this.#persistence);
 		await this.load();
@@ -220,7 +211,7 @@ export class Notifications {
 			}));
 	}
 
-	/** The model has received those from outside with these ids. */
+	/** Marks these external notifications as received by the model. */
 	async taken(ids: readonly string[]): Promise<void> {
 		const wanted = new Set(ids);
 		for (const { notification } of this.#pending("llm")) {
@@ -243,9 +234,7 @@ export class Notifications {
 		};
 	}
 
-	/**
-	 * Reads the stored notifications, once. False when that failed; the failure is logged and the next call retries.
-	 */
+	/** Reads the stored notifications once. On failure, logs it and returns false; the next call retries. */
 	load(): Promise<boolean> {
 		this.#loading ??= this.#read().then(
 			() => true,
@@ -277,7 +266,7 @@ export class Notifications {
 		});
 	}
 
-	/** Delivers one at a time, so that none is delivered twice. What cannot be delivered waits for the next turn. */
+	/** Delivers one notification at a time to avoid duplicates. Failed deliveries wait for the next turn. */
 	#deliverPending(): Promise<void> {
 		return this.#queue.run("wire", async () => {
 			await this.load();
@@ -308,7 +297,7 @@ export class Notifications {
 	}
 }
 
-/** What was added from outside. */
+/** Returns the input of an external notification. */
 function inputOf({ body, payload }: Notification): UserInput {
 	const parsed = v.safeParse(userInputSchema, payload["input"]);
 	return parsed.success ? parsed.output : body;

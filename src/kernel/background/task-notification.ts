@@ -1,14 +1,12 @@
-// The texts about a background task that has ended: the notification for the client and the message for the model.
-// Pure.
+// Texts about an ended background task: the client notification and the message for the model. Pure.
 
 import { isFinal } from "../../api/values/task-status.ts";
 import { attributeValue } from "../../base/text/quoting.ts";
 import type { Notification, TaskRuntime, TaskSpec } from "../../ports/store/stored-tasks.ts";
 
-/** Why a task ended; null while it runs. */
+/** Why a task ended. Null while it runs. */
 export type TerminalReason = "completed" | "failed" | "timed_out" | "killed" | "lost";
 
-/** The source kind of notifications about tasks. */
 export const taskSource = "background_task";
 
 const severities: Readonly<Record<TerminalReason, string>> = {
@@ -35,7 +33,7 @@ export function terminalReason({ status, timedOut }: TaskRuntime): TerminalReaso
 	}
 }
 
-/** The notification of a task that has ended; null while it runs. */
+/** Returns the notification of an ended task, or null while the task runs. */
 export function toNotification(spec: TaskSpec, runtime: TaskRuntime, id: string, now: number): Notification | null {
 	const reason = terminalReason(runtime);
 	if (reason === null) return null;
@@ -89,7 +87,6 @@ function toBody(spec: TaskSpec, runtime: TaskRuntime, reason: TerminalReason): s
 	].join("\n");
 }
 
-/** Local date and time. */
 function toLocalTime(milliseconds: number): string {
 	const date = new Date(milliseconds);
 	const two = (value: number) => String(value).padStart(2, "0");
@@ -104,7 +101,7 @@ function toWords(seconds: number): string {
 	return minutes > 0 ? `${minutes}m ${whole % 60}s` : `${whole}s`;
 }
 
-/** The message for the model: the notification, and `more` about its source. */
+/** Returns the message for the model: the notification, then `more` about its source. */
 export function toNoticeText(notification: Notification, more: string | null): string {
 	const { id, category, type, sourceKind, sourceId, title, severity, body } = notification;
 	const attributes = Object.entries({ id, category, type, source_kind: sourceKind, source_id: sourceId });
@@ -116,12 +113,12 @@ export function toNoticeText(notification: Notification, more: string | null): s
 	].join("\n");
 }
 
-/** The id of the notification that a context message contains; null for any other message. */
+/** Returns the notification id in a context message, or null for other messages. */
 export function notificationIdOf(text: string): string | null {
 	return /^<notification id="([^"]*)"/.exec(text)?.[1] ?? null;
 }
 
-/** The block that describes a task: its state and the end of its output. */
+/** Returns a block that describes a task: its state and the end of its output. */
 export function toTaskBlock(spec: TaskSpec, runtime: TaskRuntime, tail: string): string {
 	const { exitCode, failureReason, status } = runtime;
 	const lines = [
@@ -137,12 +134,11 @@ export function toTaskBlock(spec: TaskSpec, runtime: TaskRuntime, tail: string):
 	return `<task-notification>\n${inert(lines.join("\n"))}\n</task-notification>`;
 }
 
-/** The last lines of an output. */
 export function lastLines(bytes: Buffer, count: number): string {
 	return bytes.toString("utf8").trimEnd().split("\n").slice(-count).join("\n");
 }
 
-/** Escapes tags in a task's output that would close the block that quotes it. */
+/** Escapes tags in task output that would close the quoting block. */
 function inert(text: string): string {
 	return text.replace(/<(?=\/(?:task-)?notification\b)/g, "&lt;");
 }

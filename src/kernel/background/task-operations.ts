@@ -1,11 +1,10 @@
-// The operations on background tasks that a session offers its tools.
+// Background task operations for the tools of a session.
 import { isFinal } from "../../api/values/task-status.ts";
 import type { TaskOperations, TaskView } from "../../core/tools/operations.ts";
 import type { StoredTasks } from "../../ports/store/stored-tasks.ts";
 import type { BackgroundTasks } from "./background-tasks.ts";
 import { toView, toViews } from "./task-view.ts";
 
-/** The views of the running tasks. */
 export async function activeViews(background: BackgroundTasks): Promise<readonly TaskView[]> {
 	const views = await toViews((await background.active()).map(({ stored }) => stored));
 	return views.filter(({ status }) => !isFinal(status));

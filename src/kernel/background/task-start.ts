@@ -1,4 +1,4 @@
-// Starts a background task: creates its files, then starts its worker or its subagent run. The caller follows the task.
+// Starts a background task: creates its files, then starts its worker or subagent run. The caller follows the task.
 
 import { type ToolReturn, toolError } from "../../api/values/content.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -19,7 +19,7 @@ export interface StartSettings {
 	readonly settings: BackgroundSettings;
 	readonly startWorker: StartWorker;
 	readonly stored: StoredSession;
-	/** Starts the run of a subagent that was reserved for it. */
+	/** Starts the subagent run reserved for this task. */
 	runAgent(work: AgentWork): Promise<ActiveTask>;
 	readonly subagents: Pick<Subagents, "hold">;
 	readonly clock: Clock;

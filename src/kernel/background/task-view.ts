@@ -22,15 +22,11 @@ export function toView({ spec, directory }: StoredTask, runtime: TaskRuntime): T
 	};
 }
 
-/** The current views of the tasks. */
 export async function toViews(tasks: readonly StoredTask[]): Promise<readonly TaskView[]> {
 	return await Promise.all(tasks.map(async (task) => toView(task, await task.runtime())));
 }
 
-/**
- * The notes about running tasks that the model gets after a compaction: without the ids it could not ask for their
- * state.
- */
+/** Notes about running tasks for the model after a compaction. Without the task ids it could not query them. */
 export function toCompactionNotes(active: readonly TaskView[]): readonly string[] {
 	if (active.length === 0) return [];
 	const lines = active.map(({ id, status, description }) => `- ${id} (${status}): ${description}`);

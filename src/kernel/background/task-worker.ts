@@ -1,5 +1,5 @@
-// The worker process of a background command: runs it to its end, stores its output, and records its state in the
-// task's files. It ends the command when the process that started it exits, unless the command may outlive that.
+// The worker process of a background command: runs the command, stores its output, and records its state in the task files. Ends
+// the command when the parent process exits, unless the command may outlive it.
 import path from "node:path";
 import { workIsOver } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
@@ -12,24 +12,21 @@ import type { Processes, RunOutcome } from "../../ports/processes/port.ts";
 import { openTaskDirectory, outputName } from "../../ports/store/disk/background/task-files.ts";
 import { newRuntime, type StoredTask, type TaskRuntime, type TaskSpec } from "../../ports/store/stored-tasks.ts";
 
-/** The worker's connection to the process that started it. */
 export interface Lifeline {
-	/** Aborts, with the reason for people, when the worker is to end its command. */
+	/** Aborts, with a human-readable reason, when the worker must end its command. */
 	readonly cut: AbortSignal;
-	/** Calls back whenever the worker is to read its control file before the next interval. */
+	/** Calls back when the worker should read its control file before the next interval. */
 	onNudge(look: () => void): void;
 }
 
 export interface TaskWorkerOptions {
-	/** Directory of the task. */
 	readonly directory: string;
 	readonly files: Files;
-	/** Their grace period is that of a kill. */
+	/** Their grace period applies to kills. */
 	readonly processes: Processes;
 	readonly environment: Readonly<Record<string, string>>;
-	/** The process of the worker. */
 	readonly process: { readonly pid: number; readonly origin: ProcessOrigin };
-	/** Milliseconds between two heartbeats, and between two reads of the control file. */
+	/** Milliseconds between two heartbeats, and between two control file reads. */
 	readonly heartbeatInterval: number;
 	readonly controlPollInterval: number;
 	readonly lifeline: Lifeline;
@@ -37,13 +34,13 @@ export interface TaskWorkerOptions {
 	readonly log: Log;
 }
 
-/** Bytes of output to store; a command that prints endlessly must not fill the disk. */
+/** Maximum bytes of stored output, so that endless output cannot fill the disk. */
 const outputLimit = 256 * 1024 * 1024;
 
-/** Milliseconds of grace for a command when the parent process is gone. */
+/** Milliseconds of grace for a command after the parent process is gone. */
 const shortGrace = 300;
 
-/** Runs the command of a task to its end; false when there is no such task. */
+/** Runs the command of a task until it ends. Returns false when the task does not exist. */
 export async function runTaskWorker(options: TaskWorkerOptions): Promise<boolean> {
 	const { directory, files, clock, log } = options;
 	const task = await openTaskDirectory(directory, {
@@ -145,13 +142,13 @@ class TaskWorker {
 		lifeline.onNudge(() => waiting.abort(workIsOver));
 		while (!this.#over.signal.aborted) {
 			await sleep(clock, controlPollInterval, AbortSignal.any([waiting.signal, this.#over.signal]));
-			// One that comes during the look may be about what it has read already.
+			// A nudge during the read may concern something already read.
 			waiting = new AbortController();
 			if (!this.#over.signal.aborted) await this.#lookAtControl();
 		}
 	}
 
-	/** Ends the command on request, or when the task's files are gone and nobody could read its result. */
+	/** Ends the command on request, or when the task files are gone and its result would be lost. */
 	async #lookAtControl(): Promise<void> {
 		const { files, directory, log } = this.#options;
 		try {
@@ -172,7 +169,7 @@ class TaskWorker {
 		void sleep(this.#options.clock, shortGrace, this.#over.signal).then(() => this.#abortPending.abort());
 	}
 
-	/** Writes in order, so that an earlier state never overwrites a later one. */
+	/** Writes in order: an earlier state never overwrites a later one. */
 	#write(change: Partial<TaskRuntime>): void {
 		const { clock, log, directory } = this.#options;
 		const runtime = { ...this.#runtime, ...change, updatedAt: clock.now() };

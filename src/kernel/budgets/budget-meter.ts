@@ -1,20 +1,20 @@
-// Meters the budgets of one scope, a session or a turn: when a warning is due and when a budget is exhausted.
+// Meters the budgets of one scope (session or turn): decides when to warn and when a budget is exhausted.
 import { type BudgetKind, budgetKinds, type EventBodyOf } from "../../api/values/event.ts";
 
-/** Tokens and tool calls are counts, time is in milliseconds. */
+/** Tokens and tool calls are counts; time is in milliseconds. */
 export type Amounts = Readonly<Record<BudgetKind, number>>;
-/** Limits per budget; null for no limit. */
+/** Limits per budget; null means unlimited. */
 export type Limits = Readonly<Record<BudgetKind, number | null>>;
 
-/** The state of a budget as events report it: times in seconds. */
+/** Budget state as events report it; times in seconds. */
 export type BudgetState = Omit<EventBodyOf<"budget.warning">, "type">;
 
 export interface MeterSettings {
 	readonly scope: BudgetState["scope"];
 	readonly limits: Limits;
-	/** The share of a budget at which a warning is due. */
+	/** Share of a budget at which a warning is due. */
 	readonly warningRatio: number;
-	/** Consumed before; null for nothing. */
+	/** Consumption before this meter started. */
 	readonly used: Amounts | null;
 }
 
@@ -26,7 +26,7 @@ export class BudgetMeter {
 	constructor(settings: MeterSettings) {
 		this.#settings = settings;
 		this.#used = { ...(settings.used ?? { tokens: 0, time: 0, "tool-calls": 0 }) };
-		// Warnings that were due by then have been given.
+		// Warnings due by then were already given.
 		this.#warned = new Set(settings.used === null ? [] : budgetKinds.filter((kind) => this.#isWarningDue(kind)));
 	}
 
@@ -38,7 +38,7 @@ export class BudgetMeter {
 		this.#used[kind] += amount;
 	}
 
-	/** The budgets whose warning has become due; each is returned once. */
+	/** Returns the budgets whose warning has become due, each once. */
 	takeWarnings(): BudgetState[] {
 		const due = budgetKinds.filter((kind) => !this.#warned.has(kind) && this.#isWarningDue(kind));
 		return due.flatMap((kind) => {
@@ -47,13 +47,13 @@ export class BudgetMeter {
 		});
 	}
 
-	/** The first of these budgets that is exhausted; null while each has something left. */
+	/** Returns the first exhausted budget of these kinds, or null. */
 	exhausted(kinds: readonly BudgetKind[] = budgetKinds): BudgetState | null {
 		const kind = kinds.find((each) => this.#isPast(each, 1));
 		return kind === undefined ? null : this.#stateOf(kind);
 	}
 
-	/** Milliseconds until the time budget's next warning or its end; null when neither is to come. */
+	/** Milliseconds until the time budget warns or ends; null when neither is ahead. */
 	untilNews(): number | null {
 		const { limits, warningRatio } = this.#settings;
 		if (limits.time === null || this.#isPast("time", 1)) return null;
@@ -74,7 +74,7 @@ export class BudgetMeter {
 		const limit = this.#settings.limits[kind];
 		if (limit === null) return null;
 		const unit = kind === "time" ? 1000 : 1;
-		// A clock counts parts of milliseconds too, which nobody wants to read.
+		// Round: the clock also counts fractions of milliseconds.
 		const used = Math.round(this.#used[kind]) / unit;
 		return { budget: kind, scope: this.#settings.scope, used, limit: limit / unit };
 	}

@@ -1,11 +1,11 @@
-// Composes the budgets of a session from the settings and from the options it is opened with.
+// Combines budget settings with the options of the opened session.
 import type { BudgetSettings } from "../../settings/config/configuration.ts";
 import type { BudgetLimits } from "./budgets.ts";
 
-/** Budgets under the names of the settings; times in seconds. */
+/** Budgets under their settings names; times in seconds. */
 export type BudgetOptions = Omit<BudgetSettings, "warningRatio">;
 
-/** The options override the settings, budget by budget. */
+/** Options override settings per budget. */
 export function composeBudgets(limits: BudgetSettings, options: Partial<BudgetOptions>): BudgetLimits {
 	const of = (name: keyof BudgetOptions, unit = 1): number | null => {
 		const limit = options[name] ?? limits[name];

@@ -1,5 +1,5 @@
-// The budgets of a session and of its running turn: meters consumption, gives warnings, ends a turn whose time is over,
-// and records what the session has consumed (docs/guides/budgets.md).
+// The budgets of a session and its running turn: meters consumption, warns, ends a turn that runs out of time, and records
+// session consumption (docs/guides/budgets.md).
 
 import { inputTokens, type TokenUsage } from "../../api/values/content.ts";
 import type { BudgetKind, EventBody, TurnError } from "../../api/values/event.ts";
@@ -11,7 +11,6 @@ import type { Model } from "../../core/models/model.ts";
 import type { StoredSession } from "../../ports/store/session-store.ts";
 import { BudgetMeter, type BudgetState, type Limits } from "./budget-meter.ts";
 
-/** The limits of a session, those of each of its turns, and the share of each at which a warning is due. */
 export interface BudgetLimits {
 	readonly session: Limits;
 	readonly turn: Limits;
@@ -23,24 +22,24 @@ export interface BudgetSettings {
 	readonly stored: Pick<StoredSession, "id" | "summary">;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Emits a warning; nobody waits for it. */
+	/** Emits a warning without waiting. */
 	warn(state: BudgetState): void;
 }
 
-/** The budgets from the point of view of one agent. */
+/** The budgets as one agent sees them. */
 export interface AgentBudget extends Budget {
-	/** Wraps a model so that its requests are metered. */
+	/** Wraps a model to meter its requests. */
 	counted(model: Model): Model;
-	/** The event that says what the session has consumed, to be emitted; null when nothing changed since the last one. */
+	/** Returns the session consumption event to emit, or null when nothing changed since the last one. */
 	toPersist(): EventBody | null;
-	/** The budget for work outside turns, which counts towards the session alone. */
+	/** The budget for work outside turns, which counts only towards the session. */
 	outsideTurns(): AgentBudget;
 }
 
 interface OpenTurn {
 	readonly meter: BudgetMeter;
 	readonly expired: (error: TurnError) => void;
-	/** When its time was last metered. */
+	/** Time of the last metering. */
 	countedAt: number;
 	withdrawTimer(): void;
 }
@@ -48,12 +47,12 @@ interface OpenTurn {
 export class Budgets {
 	readonly #settings: BudgetSettings;
 	#session: BudgetMeter;
-	/** Whether the session's consumption is persisted: it has a budget, or had one. */
+	/** Whether session consumption is persisted: the session has or had a budget. */
 	readonly #isPersisted: boolean;
 	readonly #isLimited: boolean;
 	#persisted: string;
 	#turn: OpenTurn | null = null;
-	/** For the agents that work in the running turn. */
+	/** For agents in the running turn. */
 	readonly inTurn: AgentBudget = this.#budgetOf(true);
 
 	constructor(settings: BudgetSettings) {
@@ -72,7 +71,7 @@ export class Budgets {
 		this.#persisted = JSON.stringify(this.#toEvent());
 	}
 
-	/** With what the session has consumed as far as that is stored. */
+	/** Creates a meter from the stored session consumption. */
 	#storedMeter(): BudgetMeter {
 		const { limits, stored } = this.#settings;
 		const { tokens, milliseconds, toolCalls } = stored.summary.used;
@@ -84,7 +83,7 @@ export class Budgets {
 		});
 	}
 
-	/** Starts metering time. `expired` is called once, when a time budget is exhausted while the turn is open. */
+	/** Starts metering time. `expired` is called once, when a time budget is exhausted during the turn. */
 	openTurn(expired: (error: TurnError) => void): void {
 		const { limits, clock } = this.#settings;
 		if (!this.#isLimited) return;
@@ -94,7 +93,7 @@ export class Budgets {
 		this.#setTimer(this.#turn);
 	}
 
-	/** Ends the turn; returns the event to emit before its end. */
+	/** Ends the turn. Returns the event to emit before its end. */
 	closeTurn(): EventBody | null {
 		this.#countTime();
 		this.#turn?.withdrawTimer();
@@ -147,7 +146,7 @@ export class Budgets {
 		this.#emitWarnings();
 	}
 
-	/** Time counts for session and turn alike, but only while a turn is open. */
+	/** Time counts for session and turn, but only while a turn is open. */
 	#countTime(): void {
 		if (this.#turn === null) return;
 		const now = this.#settings.clock.monotonic();
@@ -164,21 +163,21 @@ export class Budgets {
 		}
 	}
 
-	/** Sets a timer for the next warning or end of a time budget. */
+	/** Sets a timer for the next warning or the end of a time budget. */
 	#setTimer(turn: OpenTurn): void {
 		const waiting = this.#meters(true).filter((meter) => meter.untilNews() !== null);
 		if (waiting.length === 0) return;
 		const wait = Math.min(...waiting.flatMap((meter) => meter.untilNews() ?? []));
 		turn.withdrawTimer = this.#settings.clock.after(Math.max(Math.ceil(wait), 1), () => {
 			this.#countTime();
-			// A budget exhausted before the turn refuses its steps, but not a command that needs no step.
+			// An exhausted budget blocks steps, but not commands that need no step.
 			const error = this.#exhausted(waiting, ["time"]);
 			if (error === null) this.#setTimer(turn);
 			else turn.expired(error);
 		});
 	}
 
-	/** The event with the consumption so far; null when nothing changed since the last one, or nothing is persisted. */
+	/** Returns the consumption event, or null when nothing changed or nothing is persisted. */
 	#toPersist(): EventBody | null {
 		const event = this.#toEvent();
 		const text = JSON.stringify(event);

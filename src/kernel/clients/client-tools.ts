@@ -1,4 +1,4 @@
-// Tools that clients provide: checks them when a client attaches, and requests their calls of the client.
+// Client tools: validates them when a client attaches, and requests their calls from the client.
 
 import type { ToolReturn } from "../../api/values/content.ts";
 import type { ClientToolInteraction } from "../../api/values/interaction.ts";
@@ -10,10 +10,10 @@ import type { ClientToolDeclaration } from "../api.ts";
 import type { InteractionTable } from "../interactions/interaction-table.ts";
 import type { Emitter, Where } from "./emitter.ts";
 
-/** Requests the call of a client and resolves with its result, or with the fallback answer. */
+/** Requests the call from a client. Resolves with its result or the fallback answer. */
 export type CallClientTool = (interaction: ClientToolInteraction, signal: AbortSignal) => Promise<ToolReturn>;
 
-/** Requests calls of client tools from the clients of a session; `place` gives the origin of their events. */
+/** Requests client tool calls from the clients of a session; `place` is the origin of their events. */
 export function createClientToolCalls(
 	interactions: InteractionTable,
 	emitter: Pick<Emitter, "emit">,
@@ -21,7 +21,7 @@ export function createClientToolCalls(
 ): CallClientTool {
 	return async (interaction, signal) => {
 		const settlement = interactions.wait(interaction, "client-tool", signal);
-		// The client may have detached since the model made the call.
+		// The client may have detached after the model made the call.
 		interactions.clientGone();
 		const where = place();
 		await emitter.emit(where, { type: "interaction.requested", interaction }, {}, signal);
@@ -32,18 +32,16 @@ export function createClientToolCalls(
 	};
 }
 
-/** The valid declarations as tools by name, and the refused ones with their reasons. */
+/** Valid declarations by tool name, and rejected ones with reasons. */
 export interface CheckedTools {
 	readonly tools: ReadonlyMap<string, Tool>;
 	readonly rejected: readonly { readonly name: string; readonly reason: string }[];
 }
 
-/** Tools of one client; every model request contains all of them. */
+/** Maximum tools per client: every model request contains all of them. */
 const maximumTools = 1000;
 
-/**
- * `isBuiltin` names the tools that a client may not replace. Of declarations with the same name the last one counts.
- */
+/** `isBuiltin` names tools that a client may not replace. Of several declarations with the same name, the last wins. */
 export async function checkClientTools(
 	declarations: readonly ClientToolDeclaration[],
 	isBuiltin: (name: string) => boolean,

@@ -1,4 +1,4 @@
-// The clients attached to a session: their tools, hooks and capabilities, and the feeds that deliver events to them.
+// The clients attached to a session: their tools, hooks, capabilities and event feeds.
 import type { AgentEvent, Cursor, EventBody } from "../../api/values/event.ts";
 import type { Interaction } from "../../api/values/interaction.ts";
 import type { ClientHook } from "../../core/hooks/hook.ts";
@@ -12,21 +12,20 @@ import { EventFeed, type FeedSource } from "./event-feed.ts";
 
 export interface ClientsSettings {
 	readonly emitter: Emitter;
-	/** Where a client that catches up reads stored events. */
+	/** Source of stored events for clients that catch up. */
 	readonly source: FeedSource;
-	/** The name of the session's history. */
+	/** Name of the session history. */
 	epoch(): string;
-	/** An event outside the turn that is not stored. */
+	/** Makes an event outside the turn that is not stored. */
 	stamp(body: EventBody): AgentEvent;
-	/** Called when a client has detached, or has replaced its attachment by one with other abilities. */
+	/** Called when a client has detached, or reattached with different capabilities. */
 	onGone(): void;
 }
 
-/** An attached client as the session uses it. */
 export interface Client {
 	readonly options: AttachOptions;
 	readonly tools: ReadonlyMap<string, Tool>;
-	/** Null when its handshake did not mention hooks. */
+	/** Null when its handshake omitted hooks. */
 	readonly hooks: readonly ClientHook[] | null;
 	readonly feed: EventFeed;
 }
@@ -45,17 +44,16 @@ export class Clients {
 		return this.#clients.size > 0;
 	}
 
-	/** Whether any client answers approvals. */
 	get canApprove(): boolean {
 		return this.attached().some(({ approves }) => approves !== false);
 	}
 
-	/** Whether any client expects to be asked about every command. */
+	/** Whether any client expects approval requests for every command. */
 	get expectQuestions(): boolean {
 		return this.attached().some(({ expectsQuestions }) => expectsQuestions === true);
 	}
 
-	/** Whether a client decides about plans by approvals, because none answers questions. */
+	/** Whether a client reviews plans through approvals because none answers questions. */
 	get reviewsByApproval(): boolean {
 		if (this.can("questions")) return false;
 		return this.attached().some(
@@ -63,18 +61,16 @@ export class Clients {
 		);
 	}
 
-	/** Whether any client wants the progress of tool calls. */
 	get wantsProgress(): boolean {
 		for (const { options } of this.#clients.values()) if (options.wantsProgress === true) return true;
 		return false;
 	}
 
-	/** The options of the attached clients, in the order in which they attached. */
 	attached(): readonly AttachOptions[] {
 		return [...this.#clients.values()].map(({ options }) => options);
 	}
 
-	/** What the attached clients provide for tools, in the same order. */
+	/** What attached clients provide to tools, in order of attachment. */
 	toolClients(): readonly ToolClient[] {
 		return [...this.#clients.values()].map(({ options, tools }) => ({ tools, capabilities: options.capabilities }));
 	}
@@ -88,29 +84,28 @@ export class Clients {
 		return { hooks: declared.flat(), areAnnounced: declared.length > 0 };
 	}
 
-	/** Name and version of the client that attached last, for requests that name the client. */
+	/** Name and version of the last attached client, for requests that name the client. */
 	name(): string | null {
 		const client = this.attached().at(-1)?.client ?? null;
 		if (client === null) return null;
 		return client.version === null ? client.name : `${client.name} ${client.version}`;
 	}
 
-	/** The name of an attached client; null for one without, and for one that has left. */
+	/** Returns the name of an attached client, or null if unnamed or detached. */
 	nameOf(clientId: string | null): string | null {
 		return clientId === null ? null : (this.#clients.get(clientId)?.options.client?.name ?? null);
 	}
 
-	/** The attached clients, in the order in which they attached. */
 	present(): readonly AttachedClient[] {
 		return [...this.#clients].map(([clientId, { options }]) => toPresence(clientId, options));
 	}
 
-	/** The ids of the clients that can answer the interaction. */
+	/** Ids of the clients that can answer the interaction. */
 	ableToAnswer(interaction: Interaction): readonly string[] {
 		return [...this.#clients].filter(([id, client]) => isAble(id, client, interaction)).map(([id]) => id);
 	}
 
-	/** `snapshot` is that of the session at this moment. */
+	/** `snapshot` is the current session snapshot. */
 	attach(options: AttachOptions, { tools, rejected }: CheckedTools, snapshot: SessionSnapshot): Attachment {
 		const { emitter, source, stamp } = this.#settings;
 		const earlier = options.replaces === undefined ? undefined : this.#clients.get(options.replaces);
@@ -124,7 +119,7 @@ export class Clients {
 		else this.#dropFeed(earlier);
 		const hooks = options.hooks?.map((hook) => ({ ...hook, clientId: id })) ?? null;
 		this.#clients.set(id, { options, tools, hooks, feed });
-		// It may no longer be able to answer what it was asked.
+		// The client may have lost the capability to answer pending interactions.
 		if (earlier !== undefined) this.#settings.onGone();
 		emitter.add(feed);
 		if (wanted === null) feed.announce(stamp({ type: "session.reset" }));
@@ -139,13 +134,13 @@ export class Clients {
 		};
 	}
 
-	/** Ends every client's feed after the events already delivered; clients that attach later get no new events. */
+	/** Ends every client feed after the events already delivered. Clients that attach later get no new events. */
 	end(): void {
 		this.#isOver = true;
 		for (const { feed } of this.#clients.values()) feed.end();
 	}
 
-	/** The number after which to continue; null for a cursor that does not belong to this history. */
+	/** Returns the event number to continue after, or null for a cursor from another history. */
 	#toNumber(after: Cursor | undefined, now: number): number | null {
 		if (after === undefined) return now;
 		return after.epoch === this.#settings.epoch() && after.seq <= now ? after.seq : null;
@@ -156,7 +151,7 @@ export class Clients {
 		return `client-${this.#attachments}`;
 	}
 
-	/** It still delivers what it has. */
+	/** The feed still delivers its queued events. */
 	#dropFeed({ feed }: Client): void {
 		feed.end();
 		this.#settings.emitter.remove(feed);
@@ -164,7 +159,7 @@ export class Clients {
 
 	#detach(id: string, feed: EventFeed): void {
 		const client = this.#clients.get(id);
-		// Another attachment of the same client may have replaced it.
+		// The same client may have attached again.
 		if (client?.feed !== feed) return;
 		this.#dropFeed(client);
 		this.#clients.delete(id);
@@ -172,7 +167,7 @@ export class Clients {
 		this.#settings.onGone();
 	}
 
-	/** Nothing bounds how often clients come and go: one that does not read learns it from a snapshot. */
+	/** Clients may come and go without limit: a client that does not read gets a snapshot instead. */
 	#announce(body: EventBody): void {
 		if (!this.any) return;
 		const event = this.#settings.stamp(body);

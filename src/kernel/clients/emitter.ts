@@ -1,5 +1,5 @@
-// Emits all events of a session: each event is persisted first if it is durable, then delivered to every attached
-// client, in the order of emission.
+// Emits all session events. Each durable event is persisted first, then every event is delivered to all attached clients in order
+// of emission.
 
 import { createDeltaMerger, type DeltaMerger } from "../../api/values/delta-merger.ts";
 import {
@@ -15,13 +15,13 @@ import type { Clock } from "../../base/clock.ts";
 import type { Batch, StoredAgent, StoredSession } from "../../ports/store/session-store.ts";
 import type { EventFeed } from "./event-feed.ts";
 
-/** What is persisted together with an event, and how durably. */
+/** What to persist with an event, and how durably. */
 export interface Persistence {
-	/** A change of the session's state, stored in one with the event. */
+	/** Session state change, stored atomically with the event. */
 	readonly state?: Batch["state"];
-	/** Whether all of it must be on stable storage before the event is delivered. */
+	/** Whether everything must be on stable storage before the event is delivered. */
 	readonly sync?: boolean;
-	/** Called once all of it is persisted, right before the event is delivered. */
+	/** Called after persistence, right before delivery. */
 	beforeDelivery?(): void;
 }
 
@@ -32,26 +32,24 @@ interface Entry {
 	readonly reject: (error: unknown) => void;
 }
 
-/** One agent's deltas. */
 interface Speaker {
-	/** What was emitted: some of it may not be delivered yet. */
+	/** Emitted deltas; some may not be delivered yet. */
 	readonly merger: DeltaMerger;
 	readonly delivered: DeltaMerger;
 	readonly agentPath: readonly AgentPathEntry[];
 }
 
-/** A part of an answer that is still being delivered: its durable form as far as it goes. */
+/** The durable form of a partly delivered part of an answer. */
 export interface UnfinishedPart {
 	readonly agentPath: readonly AgentPathEntry[];
 	readonly body: EventBody;
 }
 
-/** The log of a subagent. */
 export type AgentLog = Pick<StoredAgent, "appendEvents">;
 
 const ends: ReadonlySet<EventBody["type"]> = new Set(["turn.ended", "compaction.ended", "interaction.resolved"]);
 
-/** The origin of an event: the turn, if one runs, and the agent. */
+/** The origin of an event: agent and turn, if one runs. */
 export type Where = Pick<EventOrigin, "turnId" | "agentPath">;
 
 export class Emitter {
@@ -65,16 +63,16 @@ export class Emitter {
 	readonly #feeds = new Set<EventFeed>();
 	#waiting: Entry[] = [];
 	#draining = false;
-	/** The number of the last durable event that was delivered. */
+	/** Number of the last delivered durable event. */
 	#delivered: number;
 	#left: number;
 	#epoch: string;
-	/** The last turn that had a failure to persist, and the error. */
+	/** The last turn with a persistence failure, and its error. */
 	#failed: { readonly turnId: string; readonly error: unknown } | null = null;
-	/** The wait for clients that do not read, which all emitters with this signal share. */
+	/** The wait for slow clients, shared by all emits with this signal. */
 	#full: { readonly signal: AbortSignal; readonly over: Promise<void> } | null = null;
 
-	/** `onDelivered` is called with every event right before the clients have it. */
+	/** `onDelivered` is called with every event right before clients receive it. */
 	constructor(stored: StoredSession, clock: Clock, onDelivered: (event: AgentEvent) => void = () => {}) {
 		this.#sessionId = stored.id;
 		const { epoch, seq } = stored.cursor();
@@ -86,17 +84,16 @@ export class Emitter {
 		this.#onDelivered = onDelivered;
 	}
 
-	/** The number of the last durable event that was delivered to the clients. */
+	/** Number of the last durable event delivered to clients. */
 	get delivered(): number {
 		return this.#delivered;
 	}
 
-	/** The number of the last event that other processes left. */
+	/** Number of the last event that other processes left. */
 	get left(): number {
 		return this.#left;
 	}
 
-	/** Another process has written the session: clients that read at their own pace get its events, the others go on after them. */
 	reload(): void {
 		const { epoch, seq } = this.#stored.cursor();
 		const isOther = epoch !== this.#epoch;
@@ -107,7 +104,7 @@ export class Emitter {
 		for (const feed of this.#feeds) feed.reload(reset);
 	}
 
-	/** What has been delivered of sequences of deltas that are not complete: their durable form so far. */
+	/** The durable form so far of delivered, incomplete delta sequences. */
 	unfinished(): readonly UnfinishedPart[] {
 		return [...this.#mergers.values()].flatMap(({ delivered, agentPath }) => {
 			const body = delivered.open();
@@ -123,7 +120,7 @@ export class Emitter {
 		this.#feeds.delete(feed);
 	}
 
-	/** From now on the events of this subagent are persisted in its own log as well. */
+	/** Also persists the events of this subagent in its own log from now on. */
 	addAgent(agentId: string, log: AgentLog): void {
 		this.#agentLogs.set(agentId, log);
 	}
@@ -134,9 +131,9 @@ export class Emitter {
 	}
 
 	/**
-	 * Resolves once the event is persisted and delivered; rejects, with nothing delivered, when it could not be
-	 * persisted. Then applies backpressure while a client is slow, until the signal aborts. Returns undefined for a
-	 * delta that was delivered at once to clients with free capacity.
+	 * Resolves once the event is persisted and delivered. Rejects without delivery when it cannot be persisted. Then applies
+	 * backpressure for slow clients until the signal aborts. Returns undefined for a delta delivered at once to clients with
+	 * capacity.
 	 */
 	emit(where: Where, body: EventBody, persistence: Persistence, signal: AbortSignal): Promise<void> | undefined {
 		if (this.#isRefused(where.turnId, body.type)) return Promise.reject(this.#failed?.error);
@@ -150,7 +147,7 @@ export class Emitter {
 			return this.#isFull() ? this.#capacity(signal) : undefined;
 		}
 		const pushed = speaker.merger.push(body);
-		// After a failure to persist, only the events that end something are persisted for this turn.
+		// After a persistence failure, this turn persists only events that end something.
 		const completed = this.#hasFailed(where.turnId) ? null : pushed.completed;
 		const isDelta = eventDeclarations[body.type].class === "volatile";
 		if (!isDelta || completed !== null || !isFree) {
@@ -173,20 +170,20 @@ export class Emitter {
 		if (this.#isFull()) await this.#capacity(signal);
 	}
 
-	/** A part of the turn could not be persisted elsewhere: nothing more of the turn is delivered. */
+	/** Part of the turn could not be persisted elsewhere: stops delivery for the turn. */
 	fail(turnId: string, error: unknown): void {
 		this.#failed = { turnId, error };
 	}
 
-	/** Delivers an event that could not be persisted; only for events that end something. */
+	/** Delivers an event that could not be persisted. Only for events that end something. */
 	deliverVolatile(where: Where, body: EventBody): void {
 		this.#speakerOf(where).merger.flush();
 		this.#deliver(this.#stamp(where, body));
 	}
 
 	/**
-	 * Delivers progress of a running call at once. It waits for nothing: its place among other events is free, between
-	 * the start of its call, which was delivered, and the result, which is emitted later.
+	 * Delivers progress of a running call at once, without ordering: it only has to come between the start and the result of the
+	 * call.
 	 */
 	deliverProgress(where: Where, body: EventBodyOf<"tool.progress">): void {
 		if (!this.#isRefused(where.turnId, body.type)) this.#deliver(this.#stamp(where, body));
@@ -215,18 +212,18 @@ export class Emitter {
 				numbered = await this.#persist(batch);
 			} catch (thrown) {
 				for (const { events, reject } of batch) {
-					// A failure outside any turn must not replace a turn's recorded failure: that turn could continue
-					// with a gap.
+					// A failure outside any turn must not replace the recorded failure of a turn, which could then continue with a
+					// gap.
 					const turnId = events.at(-1)?.turnId ?? null;
 					if (turnId !== null) this.#failed = { turnId, error: thrown };
-					// The end of a compaction is delivered all the same: no other event reports it.
+					// Deliver the end of a compaction anyway: no other event reports it.
 					for (const event of events) if (event.body.type === "compaction.ended") this.#deliver(event);
 					reject(thrown);
 				}
 				continue;
 			}
-			// The turn may have failed elsewhere meanwhile: what emitted these events learns of it. They are stored, so every client
-			// must have them: the next one would otherwise come after a gap.
+			// The turn may have failed elsewhere meanwhile, which the emitting code must learn. The events are stored, so every
+			// client must receive them; otherwise the next event follows a gap.
 			const accepted = new Set(this.#unrefused(batch));
 			let index = 0;
 			for (const entry of batch) {
@@ -240,7 +237,7 @@ export class Emitter {
 		this.#draining = false;
 	}
 
-	/** Rejects the entries whose turn has failed meanwhile and returns the others. */
+	/** Rejects the entries whose turn has failed meanwhile. Returns the others. */
 	#unrefused(entries: readonly Entry[]): readonly Entry[] {
 		if (this.#failed === null) return entries;
 		const { error } = this.#failed;
@@ -251,7 +248,7 @@ export class Emitter {
 		});
 	}
 
-	/** After a failure to persist, only the events that end something are delivered for that turn. */
+	/** After a persistence failure, the turn delivers only events that end something. */
 	#isRefused(turnId: string | null, type: EventBody["type"]): boolean {
 		return this.#hasFailed(turnId) && !ends.has(type);
 	}
@@ -260,7 +257,7 @@ export class Emitter {
 		return turnId !== null && turnId === this.#failed?.turnId;
 	}
 
-	/** Stores the batch as one; returns its events with their numbers. */
+	/** Stores the batch atomically. Returns its events with numbers. */
 	async #persist(batch: readonly Entry[]): Promise<readonly AgentEvent[]> {
 		const events = batch.flatMap((entry) => entry.events);
 		const changes = batch.flatMap((entry) => entry.persistence.state ?? []);
@@ -280,7 +277,6 @@ export class Emitter {
 		this.#pass(event);
 	}
 
-	/** Hands an event to the clients. */
 	#pass(event: AgentEvent): void {
 		this.#onDelivered(event);
 		for (const feed of this.#feeds) feed.push(event);
@@ -312,7 +308,7 @@ export class Emitter {
 	}
 }
 
-/** Events outside the turn do not interrupt the merging of the turn's deltas. */
+/** Events outside the turn do not interrupt delta merging in the turn. */
 function keyOf({ turnId, agentPath }: Where): string | null {
 	return turnId === null ? null : (agentPath.at(-1)?.agentId ?? "");
 }

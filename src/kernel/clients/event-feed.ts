@@ -1,40 +1,39 @@
-// The queue of events for one attached client. A blocking feed is bounded by the emitters, which wait for its reader; a
-// droppable one never makes them wait: beyond its bound it loses volatile events first, then everything, and reads the
-// durable events back from the journal at the reader's own pace.
+// The event queue of one attached client. A blocking feed is bounded by the emitters, which wait for its reader. A droppable feed
+// never makes them wait: above its bound it drops volatile events, then all events, and reads durable events back from the
+// journal at the reader's pace.
 
 import type { AgentEvent } from "../../api/values/event.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { KernelError } from "../../base/errors.ts";
 import { textSize } from "../../base/json.ts";
 
-/** Events queued for a client before emitters have to wait, or events are dropped. */
+/** Queued events per client before emitters wait or events are dropped. */
 const limit = 256;
-/** Characters of text queued for a droppable client, or read back at once; a single event may be larger. */
+/** Characters queued for a droppable client, or read back at once. A single event may be larger. */
 const sizeLimit = 4 * 1024 * 1024;
-/** Events of one batch that is read back from the journal. */
+/** Maximum events per batch read back from the journal. */
 const readAtOnce = 256;
 
 export type Flow = "blocking" | "droppable";
 
 export interface FeedSource {
-	/** The stored events after this number, in batches of any length. */
+	/** Reads stored events after this number, in batches of any size. */
 	read(after: number): AsyncIterable<readonly AgentEvent[]>;
-	/** The number of the last event that was delivered to the clients. */
+	/** Number of the last event delivered to clients. */
 	delivered(): number;
-	/** The number of the last event that earlier processes left: those that cannot be read are passed over. */
+	/** Number of the last event from earlier processes. Unreadable ones are skipped. */
 	left(): number;
 }
 
 export interface FeedOptions {
 	readonly flow: Flow;
-	/** The number of the last event that the client has already; those after it are read first. */
+	/** Number of the last event the client already has. Reading starts after it. */
 	readonly after: number;
 	readonly source: FeedSource;
-	/** Whether the client is delivered the progress of tool calls. */
 	readonly wantsProgress: boolean;
 }
 
-/** Nearly all events are deltas of a text. */
+/** Counts only text: nearly all events are deltas. */
 function sizeOf({ body }: AgentEvent): number {
 	return body.type === "content.delta" && body.part.type === "text" ? body.part.text.length : textSize(body);
 }
@@ -43,24 +42,24 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 	readonly #flow: Flow;
 	readonly #source: FeedSource;
 	readonly #wantsProgress: boolean;
-	/** What concerns this client alone: it is never dropped, and comes first. */
+	/** Events for this client only. Never dropped, delivered first. */
 	#own: AgentEvent[] = [];
 	#events: AgentEvent[] = [];
 	#size = 0;
-	/** The number of the last durable event that was queued or read back. */
+	/** Number of the last durable event queued or read back. */
 	#position: number;
-	/** Counts the histories: what is being read back of an earlier one is of no use. */
+	/** History counter: events still being read back from an earlier history are discarded. */
 	#histories = 0;
-	/** Whether the reader has to be given stored events before those that are emitted now. */
+	/** Whether the reader needs stored events before live ones. */
 	#isCatchingUp: boolean;
 	#ended = false;
-	/** The number of the last event that is to be read back; null as long as more may come. */
+	/** Number of the last event to read back; null while more may come. */
 	#last: number | null = null;
-	/** Resolved when there is something for the reader, which waits. */
+	/** Resolves when the waiting reader has something to read. */
 	#reader: Deferred<void> | null = null;
-	/** Resolved when emitters need not wait any more. */
+	/** Resolves when emitters may continue. */
 	#capacity: Deferred<void> | null = null;
-	/** Resolved when the reader has consumed everything. */
+	/** Resolves when the reader has consumed everything. */
 	#quiet: Deferred<void> | null = null;
 
 	constructor({ flow, after, source, wantsProgress }: FeedOptions) {
@@ -73,10 +72,10 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 
 	push(event: AgentEvent): void {
 		if (this.#ended) return;
-		// Nobody waits for the reader before reporting progress.
+		// Progress applies no backpressure, so it is dropped for slow readers.
 		if (event.body.type === "tool.progress" && (!this.#wantsProgress || this.isFull())) return;
 		const { seq } = event;
-		// The journal has it: it is read back from there later, or was already.
+		// It is in the journal, and was or will be read back from there.
 		if (this.#isCatchingUp || (seq !== undefined && seq <= this.#position)) return;
 		this.#position = seq ?? this.#position;
 		this.#events.push(event);
@@ -84,10 +83,10 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 		this.#wake();
 	}
 
-	/** Another process has written the session; with `reset`, its history is another one, which the client is given from its beginning. */
+	/** Another process has written the session. With `reset`, the client reads the new history from its beginning. */
 	reload(reset: AgentEvent | null): void {
 		if (this.#ended) return;
-		// One that never misses an event is a client of the running turns here: those of other processes are in the snapshot.
+		// A blocking client follows turns in this process; the snapshot covers events of other processes.
 		if (this.#flow === "blocking" && !this.#isCatchingUp) {
 			this.#position = this.#source.delivered();
 			return;
@@ -103,7 +102,7 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 		this.#wake();
 	}
 
-	/** Delivers an event that concerns this client alone, before what is queued later. */
+	/** Delivers an event to this client only, before later queued events. */
 	announce(event: AgentEvent): void {
 		if (this.#ended) return;
 		this.#own.push(event);
@@ -114,21 +113,21 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 		return this.#flow === "blocking" && this.#events.length >= limit && !this.#ended;
 	}
 
-	/** Resolves when the reader has taken the queued events, or the feed has ended. */
+	/** Resolves when the reader has taken the queued events or the feed has ended. */
 	capacity(): Promise<void> {
 		if (!this.isFull()) return Promise.resolve();
 		this.#capacity ??= createDeferred();
 		return this.#capacity.promise;
 	}
 
-	/** Resolves once the reader has consumed everything queued: it requests more. */
+	/** Resolves once the reader has consumed the queue and requests more. */
 	drained(): Promise<void> {
 		if (this.#ended || (this.#isEmpty && this.#reader !== null)) return Promise.resolve();
 		this.#quiet ??= createDeferred();
 		return this.#quiet.promise;
 	}
 
-	/** Ends the feed after the queued events, and those that are still to be read back. */
+	/** Ends the feed after queued events and those still to be read back. */
 	end(): void {
 		if (this.#ended) return;
 		this.#ended = true;
@@ -140,7 +139,7 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 		this.#quiet = null;
 	}
 
-	/** Written out instead of as a generator, which takes several promises more for every event. */
+	/** Not a generator, which needs several more promises per event. */
 	[Symbol.asyncIterator](): AsyncIterator<readonly AgentEvent[]> {
 		let reading: AsyncGenerator<readonly AgentEvent[], void> | null = null;
 		const next = async (): Promise<IteratorResult<readonly AgentEvent[]>> => {
@@ -192,7 +191,7 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 		this.#capacity = null;
 	}
 
-	/** Stored events from the position on, until it has reached what is delivered now. */
+	/** Reads stored events from the position up to the delivered ones. */
 	async *#readBack(): AsyncGenerator<readonly AgentEvent[]> {
 		const wanted = this.#head;
 		const history = this.#histories;
@@ -201,7 +200,7 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 		reading: for await (const events of this.#source.read(this.#position)) {
 			for (const event of events) {
 				if (history !== this.#histories) return;
-				// It is stored, and not yet delivered.
+				// Stored but not yet delivered.
 				if (event.seq !== undefined && event.seq > this.#head) break reading;
 				batch.push(event);
 				size += textSize(event.body);
@@ -222,12 +221,12 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 		if (this.#position >= this.#head) this.#isCatchingUp = false;
 	}
 
-	/** The number of the last event that is due. */
+	/** Number of the last due event. */
 	get #head(): number {
 		return this.#last ?? this.#source.delivered();
 	}
 
-	/** Drops what is beyond the bound: volatile events, and if that is not enough, all of them. */
+	/** Enforces the bound: drops volatile events, then all events if that is not enough. */
 	#bound(added: AgentEvent): void {
 		this.#size += sizeOf(added);
 		if (this.#events.length <= limit && this.#size <= sizeLimit) return;

@@ -1,29 +1,26 @@
-// What observes the events of all sessions of a process, such as traces and metrics, with the model of each agent.
+// Observers of the events of all sessions in a process, such as traces and metrics, with each agent's model.
 import type { AgentEvent } from "../../api/values/event.ts";
 
-/** The model of an agent. */
 export interface ObservedModel {
-	/** The name sent to the provider; empty when there is none. */
+	/** Name sent to the provider; empty for none. */
 	readonly name: string;
-	/** The type of its provider in the settings; empty when it is not known. */
+	/** Provider type from the settings; empty if unknown. */
 	readonly provider: string;
 }
 
-/** Takes every event once it is persisted, right before clients have it. Must not throw, and nothing waits for it. */
+/** Receives every event after persistence, right before clients do. Must not throw; nothing waits for it. */
 export type Observe = (event: AgentEvent, model: (event: AgentEvent) => ObservedModel) => void;
 
 export interface ObservationSettings {
 	readonly observe: Observe;
-	/** The model of the session's own agent: its name, and the key of its provider. */
+	/** Model of the main agent: its name and provider key. */
 	main(): { readonly name: string; readonly provider: string | null };
-	/** The type of the provider of this key; with null, of one that has a model of this name. Empty for none. */
+	/** Returns the type of the provider with this key, or if null, of a provider with this model. Empty for none. */
 	providerType(model: string, provider: string | null): string;
 }
 
-/** The observation of one session. */
 export class Observation {
 	readonly #settings: ObservationSettings;
-	/** The names of the models of subagents. */
 	readonly #models = new Map<string, string>();
 
 	constructor(settings: ObservationSettings) {

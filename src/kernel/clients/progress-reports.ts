@@ -1,5 +1,5 @@
-// The live output of running tool calls: coalesced, bounded, and delivered to the clients that want it. Nothing is
-// persisted, and nothing waits for it.
+// Live output of running tool calls: coalesced, bounded, and delivered to clients that want it. Not persisted, without
+// backpressure.
 import { StringDecoder } from "node:string_decoder";
 import type { EventBodyOf } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -7,15 +7,15 @@ import { beginning } from "../../base/text/well-formed.ts";
 import type { CallProgress } from "../../core/agent/dependencies.ts";
 import type { Emitter, UnfinishedPart, Where } from "./emitter.ts";
 
-/** Milliseconds between two deliveries of a call's progress. */
+/** Milliseconds between two progress deliveries of a call. */
 const interval = 50;
-/** UTF-16 units that one delivery has; what is beyond is skipped. */
+/** Maximum UTF-16 units per delivery. The rest is skipped. */
 const deliveryLimit = 32 * 1024;
-/** Events that one delivery has, one for each change between the streams; what is beyond is skipped. */
+/** Maximum events per delivery, one per stream change. The rest is skipped. */
 const eventLimit = 8;
-/** UTF-16 units retained of each running call, for clients that attach while it runs. */
+/** UTF-16 units kept per running call, for clients that attach meanwhile. */
 const retainedLimit = 64 * 1024;
-/** Pieces retained of each running call. */
+/** Pieces kept per running call. */
 const pieceLimit = 1024;
 
 type Stream = EventBodyOf<"tool.progress">["stream"];
@@ -23,20 +23,19 @@ type Stream = EventBodyOf<"tool.progress">["stream"];
 interface Piece {
 	readonly stream: Stream;
 	readonly text: string;
-	/** UTF-16 units of all progress before it. */
+	/** UTF-16 units of all earlier progress. */
 	readonly offset: number;
 }
 
 export interface ProgressReportsSettings {
 	readonly emitter: Pick<Emitter, "deliverProgress">;
 	readonly clock: Clock;
-	/** Whether an attached client wants it. */
 	isWanted(): boolean;
 }
 
-/** The progress of one call; its end is idempotent. */
+/** Progress of one call. Its end is idempotent. */
 export interface SkippingProgress extends CallProgress {
-	/** Counts output that is not reported, in bytes: the next offset shows it. */
+	/** Counts bytes of unreported output; the next offset includes them. */
 	skip(bytes: number): void;
 }
 
@@ -48,7 +47,7 @@ export class ProgressReports {
 		this.#settings = settings;
 	}
 
-	/** For a call that begins to act; once the signal aborts, it is over and what is pending is dropped. */
+	/** Opens progress for a running call. When the signal aborts, pending progress is dropped. */
 	open(where: Where, toolCallId: string, signal: AbortSignal): SkippingProgress {
 		const progress = new RunningProgress(where, toolCallId, this.#settings);
 		this.#running.add(progress);
@@ -69,7 +68,7 @@ export class ProgressReports {
 		};
 	}
 
-	/** The last of what was delivered of the calls that run. */
+	/** The most recent delivered output of running calls. */
 	unfinished(): readonly UnfinishedPart[] {
 		return [...this.#running].flatMap((progress) => progress.retained());
 	}
@@ -110,11 +109,11 @@ class RunningProgress {
 	skip(bytes: number): void {
 		this.#offset += bytes;
 		this.#decoders.clear();
-		// Nobody is there to be shown it.
+		// No client wants progress.
 		if (this.#deliveredLength + this.#pendingLength > 0 && !this.#settings.isWanted()) this.#forget();
 	}
 
-	/** Delivers what is pending now. */
+	/** Delivers pending progress now. */
 	flush(): void {
 		this.#withdraw?.();
 		this.#withdraw = null;
@@ -147,7 +146,7 @@ class RunningProgress {
 		return decoder.write(bytes);
 	}
 
-	/** Adds what the next delivery has room for. */
+	/** Adds as much as fits into the next delivery. */
 	#take(stream: Stream, text: string): void {
 		const offset = this.#offset;
 		this.#offset += text.length;
@@ -161,7 +160,7 @@ class RunningProgress {
 		this.#pendingLength += cut.length;
 	}
 
-	/** The first progress after a pause is delivered at once. */
+	/** Delivers the first progress after a pause at once. */
 	#schedule(): void {
 		if (this.#withdraw !== null) return;
 		const { clock } = this.#settings;
@@ -179,7 +178,7 @@ class RunningProgress {
 		while (this.#deliveredLength > retainedLimit || this.#delivered.length > pieceLimit) this.#shorten();
 	}
 
-	/** Drops the beginning of what is retained, as far as it is beyond the limit. */
+	/** Trims the beginning of the retained output to the limit. */
 	#shorten(): void {
 		const [first] = this.#delivered;
 		if (first === undefined) return;

@@ -1,4 +1,4 @@
-// `/add-dir`: checks whether a directory can be added to the workspace, and writes the message about it for the model.
+// `/add-dir`: checks that a directory can be added to the workspace, and writes the message for the model.
 import { errorText } from "../../base/errors.ts";
 import { absolutePath, contains } from "../../core/tools/workspace-paths.ts";
 import type { Files } from "../../ports/files/port.ts";
@@ -35,7 +35,7 @@ export async function checkAdditionalDirectory(typed: string, place: WorkspacePl
 	}
 }
 
-/** The workspace directory that contains the path once symbolic links are resolved; null when none does. */
+/** Returns the workspace directory that contains the path after resolving symbolic links, or null. */
 async function coveringRoot(path: string, { files, workDir, additionalDirs }: WorkspacePlace): Promise<string | null> {
 	const resolved = await files.resolve(path);
 	for (const root of [workDir, ...additionalDirs]) {
@@ -44,7 +44,7 @@ async function coveringRoot(path: string, { files, workDir, additionalDirs }: Wo
 	return null;
 }
 
-/** The message to the model; `listing` is what `listDirectoryTree` returns for the directory. */
+/** The message for the model; `listing` comes from `listDirectoryTree`. */
 export function additionalDirectoryMessage(path: string, listing: string): string {
 	return `<system>The directory ${path} was added to the workspace. Its files can be read and changed like those of the working directory, by their absolute paths. This is in it:\n\n${listing}\n</system>`;
 }

@@ -1,4 +1,4 @@
-// `/compact` and `/clear`: free space in the context of the session's own agent.
+// `/compact` and `/clear`: free space in the main agent's context.
 
 import { statusChanged } from "../../api/values/event.ts";
 import { modelNotSet } from "../../core/agent/turn.ts";
@@ -41,7 +41,7 @@ async function reportCapacity(text: string, { agent, say, deliver }: CommandRun)
 	return finished;
 }
 
-/** How full the context is; unknown for a session without a model. */
+/** Context usage; unknown without a model. */
 function contextStatus({ context, model }: Agent) {
 	const size = model?.maxContextSize ?? 0;
 	return statusChanged({

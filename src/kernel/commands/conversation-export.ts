@@ -1,4 +1,4 @@
-// `/export`: writes the conversation of a session to a Markdown file for people.
+// `/export`: writes the conversation to a Markdown file.
 import path from "node:path";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import { errorText } from "../../base/errors.ts";
@@ -9,7 +9,7 @@ import type { Files } from "../../ports/files/port.ts";
 import { conversationMarkdown } from "./conversation-markdown.ts";
 import { codeSpan, oneLine } from "./markdown.ts";
 
-/** The first line of every export, which identifies it later. Readers do not see it. */
+/** First line of every export, which identifies it later. Invisible to readers. */
 const mark = "<!-- A conversation, exported by agentwire -->";
 
 export interface ExportedConversation {
@@ -18,13 +18,12 @@ export interface ExportedConversation {
 	readonly workDir: string;
 	/** Milliseconds since the epoch. */
 	readonly now: number;
-	/** Tokens of the context. */
 	readonly tokenCount: number;
 	readonly modelName: string | null;
 	readonly messages: readonly HistoryEntry[];
 }
 
-/** The text of an export in pieces, made as they are read: a context may be very large. */
+/** Generates the export in pieces, because a context may be very large. */
 export function* toMarkdown(conversation: ExportedConversation): Generator<string> {
 	const { sessionId, title, workDir, now, tokenCount, modelName, messages } = conversation;
 	const facts: readonly (readonly [string, string | null])[] = [
@@ -59,12 +58,11 @@ export interface ExportPlace {
 }
 
 export type ExportResult =
-	/** The absolute path of the file that was written. */
+	/** Absolute path of the written file. */
 	{ readonly ok: true; readonly path: string } | { readonly ok: false; readonly reason: string };
 
 /**
- * Writes an export to the named file or directory, or, without a name, to a new file in the work dir. Overwrites only
- * earlier exports.
+ * Writes an export to the named file or directory, or to a new file in the working directory. Overwrites only earlier exports.
  */
 export async function exportConversation(
 	target: string,
@@ -96,7 +94,7 @@ export async function exportConversation(
 	}
 }
 
-/** Characters that are written together. */
+/** Characters per write. */
 const writtenLength = 64 * 1024;
 
 async function* pacedBytes(pieces: Iterable<string>): AsyncGenerator<Uint8Array> {
@@ -121,7 +119,7 @@ async function mayBeWritten(file: string, files: Files): Promise<boolean> {
 	return start?.toString("latin1") === mark;
 }
 
-/** In local time, because people look for it. */
+/** In local time, for readers. */
 function exportName({ sessionId, now }: ExportPlace): string {
 	const time = new Date(now);
 	const two = (value: number): string => String(value).padStart(2, "0");

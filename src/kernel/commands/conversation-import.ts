@@ -1,4 +1,4 @@
-// `/import`: adds a text file or the conversation of another session to the context.
+// `/import`: adds a text file or another session's conversation to the context.
 import path from "node:path";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import { errorText } from "../../base/errors.ts";
@@ -12,11 +12,11 @@ import { isSessionId } from "../../ports/store/disk/work-dir.ts";
 import { conversationMarkdown } from "./conversation-markdown.ts";
 import { oneLine } from "./markdown.ts";
 
-/** Bytes of the longest text that can be imported. */
+/** Maximum import size in bytes. */
 const sizeLimit = 10 * 1024 * 1024;
 const sizeLimitText = "10 MiB";
 
-/** Prose, data and settings, the web, programs, shells and builds. */
+/** Prose, data, settings, web, source code, shell and build files. */
 const textSuffixes: ReadonlySet<string> = new Set(
 	`
 	txt text md mdx markdown rst adoc asciidoc org tex bib log
@@ -36,14 +36,13 @@ export interface ImportPlace {
 	readonly files: Files;
 	readonly workDir: string;
 	readonly home: string;
-	/** The importing session. */
 	readonly sessionId: string;
-	/** The messages of another session of the work dir, read only; null when there is none. */
+	/** Messages of another session in the working directory, read only, or null. */
 	openSession(id: string): Promise<readonly HistoryEntry[] | null>;
 }
 
 export type ImportResult =
-	/** `source` names where the text comes from. */
+	/** `source` names the origin of the text. */
 	| { readonly ok: true; readonly source: string; readonly text: string }
 	| { readonly ok: false; readonly reason: string };
 
@@ -83,7 +82,7 @@ async function readTextFile(file: string, files: Files): Promise<ImportResult> {
 	return { ok: true, source: file, text: decoded.text };
 }
 
-/** Null when there is more: the size reported for a file may differ from what can be read of it. */
+/** Returns null above the limit. The reported file size may differ from the readable size. */
 async function readAtMost(file: string, limit: number, files: Files): Promise<Buffer | null> {
 	const pieces: Buffer[] = [];
 	let length = 0;
@@ -122,7 +121,7 @@ async function readSession(id: string, file: string, place: ImportPlace): Promis
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** The text as the model is given it. Neither source nor text can close the element early. */
+/** The import as the model sees it. Neither source nor text can close the element early. */
 export function importedContext(source: string, text: string): string {
 	const attribute = oneLine(source).replace(/[&<>"]/g, (character) => entities[character] ?? character);
 	const body = text.replace(/<(?=\s*\/\s*imported_context)/gi, "&lt;");

@@ -1,29 +1,29 @@
-// Formats a conversation as Markdown for people: messages, tool calls and their results.
+// Formats a conversation as Markdown: messages, tool calls and results.
 import { type ContentPart, joinTexts, type ToolCall } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import { cutLine } from "../../core/tools/text-limits.ts";
 import { closed, codeBlock, codeSpan, quote } from "./markdown.ts";
 
-/** Lines shown of the start and the end of a tool's result, and the length at which a line is truncated. */
+/** Lines shown from the start and end of a tool result, and the length at which a line is truncated. */
 const firstLines = 30;
 const lastLines = 10;
 const lineLength = 500;
 
-/** Messages of the program to the model that the person does not see; they are not exported. */
+/** Program messages to the model that the user does not see. Not exported. */
 const hiddenStarts: readonly string[] = ["<system-reminder>", "<notification "];
 const importStart = "<imported_context ";
-/** Messages that the program put into the context under the user's role. */
+/** Messages that the program added to the context in the user role. */
 const noteStarts: readonly string[] = ["<system>", importStart];
 
-/** Text in pieces; an empty list has none. */
+/** Text in pieces, possibly none. */
 type Block = readonly string[] | Generator<string>;
 
-/** The conversation by turns, in pieces; none before the first message. */
+/** The conversation by turns, in pieces. Nothing precedes the first message. */
 export function* conversationMarkdown(messages: readonly HistoryEntry[]): Generator<string> {
 	const toolNames = new Map<string, string>();
 	let turns = 0;
 	let separator = "";
-	/** Whether a turn is running: a user message now is a steer. */
+	/** Whether a turn is running: a user message is then a steer. */
 	let isRunning = false;
 	for (const message of messages) {
 		for (const call of message.toolCalls ?? []) toolNames.set(call.id, call.function.name);
@@ -50,7 +50,7 @@ interface Section {
 	readonly isPrompt: boolean;
 }
 
-/** Null for a message that is not shown. */
+/** Returns null for hidden messages. */
 function toSection(message: HistoryEntry, toolNames: ReadonlyMap<string, string>): Section | null {
 	switch (message.role) {
 		case "user":
@@ -73,7 +73,7 @@ function toSection(message: HistoryEntry, toolNames: ReadonlyMap<string, string>
 
 const noteHeading = "### Note to the model";
 
-/** Null when there is nothing under the heading. */
+/** Returns null when the section is empty. */
 function section(heading: string, blocks: readonly Block[], isPrompt: boolean): Section | null {
 	const filled = blocks.filter((block) => !("length" in block && block.length === 0));
 	return filled.length === 0 ? null : { blocks: [[heading], ...filled], isPrompt };
@@ -92,7 +92,7 @@ function startsWithOneOf(part: ContentPart, starts: readonly string[]): boolean 
 	return part.type === "text" && starts.some((start) => part.text.startsWith(start));
 }
 
-/** A part in full; media as placeholders. */
+/** A full part; media become placeholders. */
 function toBlock(part: ContentPart): Block {
 	switch (part.type) {
 		case "text":
@@ -113,7 +113,7 @@ function* thinking(text: string): Generator<string> {
 	yield* quote(text);
 }
 
-/** A placeholder for media that are not shown; the data of a data URL is left out. */
+/** Placeholder for media, without the data of data URLs. */
 function placeholder(kind: string, url: string): string {
 	const [, mediaType = ""] = /^data:([\w.+-]+\/[\w.+-]+)?/i.exec(url) ?? [];
 	const what = /^data:/i.test(url) ? mediaType : codeSpan(url);
@@ -129,7 +129,7 @@ function toArgumentsBlock(text: string): string {
 	try {
 		return codeBlock(JSON.stringify(JSON.parse(text), null, 2), "json");
 	} catch {
-		// Not JSON, or nested too deep to serialize again.
+		// Not JSON, or nested too deeply to serialize.
 		return codeBlock(text);
 	}
 }
@@ -140,7 +140,7 @@ function toResultBlocks(content: readonly ContentPart[]): Block[] {
 	return text.trim() === "" ? others : [[codeBlock(shorten(text))], ...others];
 }
 
-/** The first and last lines, each truncated. */
+/** Keeps the first and last lines, each truncated. */
 function shorten(text: string): string {
 	const lines = text.trimEnd().split("\n");
 	const left = lines.length - firstLines - lastLines;

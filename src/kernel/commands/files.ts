@@ -1,4 +1,4 @@
-// `/add-dir`, `/export` and `/import`: add files and texts to a session, and export its conversation.
+// `/add-dir`, `/export` and `/import`: add files and text to a session, and export its conversation.
 
 import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -14,7 +14,7 @@ export interface FileCommandSettings {
 	readonly files: Files;
 	readonly home: string;
 	readonly clock: Clock;
-	/** The context of another session of the work dir; null when there is none. */
+	/** Context of another session in the working directory, or null. */
 	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
 }
 

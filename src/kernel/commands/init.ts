@@ -1,4 +1,4 @@
-// `/init`: runs an agent with an empty context to study the project and write AGENTS.md.
+// `/init`: runs an agent with an empty context that studies the project and writes AGENTS.md.
 import path from "node:path";
 import { Context, type ContextLog, userRow } from "../../core/agent/context.ts";
 import { systemText } from "../../core/agent/marked-text.ts";
@@ -20,16 +20,16 @@ It should say, as far as it is true of this project and not obvious:
 
 Write only what you have seen. Be short: a page or two, in the language of the project's own documents.`;
 
-/** The context of this run is not persisted. */
+/** This run's context is not persisted. */
 const unpersisted: ContextLog = { change: async () => {} };
 
-/** Bytes of the file that the session's own agent is shown. */
+/** Maximum bytes of the file shown to the main agent. */
 const sizeLimit = 32 * 1024;
 
-/** Bytes that are compared to see whether the file changed. */
+/** Maximum bytes compared to detect a change. */
 const comparedSize = 1024 * 1024;
 
-/** The message about the file for the session's own agent. */
+/** The message about the file for the main agent. */
 function toNews(file: string, before: Buffer | null, after: Buffer | null): string {
 	if (after === null) return `The person had /init run to write AGENTS.md, but there is no ${file}.`;
 	if (before?.equals(after)) return `The person had /init run to write AGENTS.md, but it left ${file} as it was.`;

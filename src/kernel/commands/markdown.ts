@@ -1,12 +1,10 @@
-// Builds Markdown from untrusted text, so that no part of it can affect what follows.
+// Builds Markdown from untrusted text so that none of it can affect what follows.
 
-/** The text between fences that are longer than any run of backticks in it. */
 export function codeBlock(text: string, language = ""): string {
 	const fence = "`".repeat(Math.max(3, longestRun(text) + 1));
 	return `${fence}${language}\n${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${fence}`;
 }
 
-/** The text on one line as a code span. */
 export function codeSpan(text: string): string {
 	const line = oneLine(text);
 	if (line === "") return "``";
@@ -15,7 +13,6 @@ export function codeSpan(text: string): string {
 	return fence + capacity + line + capacity + fence;
 }
 
-/** The text with every line quoted, in pieces. */
 export function* quote(text: string): Generator<string> {
 	let separator = "";
 	for (const line of linesOf(text.trim())) {
@@ -29,10 +26,10 @@ export function oneLine(text: string): string {
 	return text.replace(/[\s\p{Cc}]+/gu, " ").trim();
 }
 
-/** Characters of a piece, unless a line is longer. */
+/** Characters per piece, unless a line is longer. */
 const pieceLength = 64 * 1024;
 
-/** Untrusted Markdown in pieces; a code fence that it leaves open is closed. */
+/** Untrusted Markdown in pieces. Closes a code fence that it leaves open. */
 export function* closed(markdown: string): Generator<string> {
 	const text = markdown.trim();
 	let open: string | null = null;
@@ -49,7 +46,7 @@ export function* closed(markdown: string): Generator<string> {
 	if (open !== null) yield `\n${open}`;
 }
 
-/** The fence that is open after a line. */
+/** Returns the code fence open after this line. */
 function fenceAfter(line: string, open: string | null): string | null {
 	const [, fence = "", rest = ""] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
 	if (fence === "") return open;
@@ -57,7 +54,7 @@ function fenceAfter(line: string, open: string | null): string | null {
 	return fence.startsWith(open) && rest.trim() === "" ? null : open;
 }
 
-/** Lazily: as a list, millions of short lines would block other work. */
+/** Lazy: as a list, millions of short lines would block other work. */
 function* linesOf(text: string): Generator<string> {
 	let start = 0;
 	for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {

@@ -1,4 +1,4 @@
-// `/plan`: switches plan mode, shows its plan, clears it.
+// `/plan`: toggles plan mode, shows the plan, clears it.
 
 import { statusChanged } from "../../api/values/event.ts";
 import { errorText } from "../../base/errors.ts";

@@ -1,4 +1,4 @@
-// `/rewind`: lists the turns, shows what going back to before one would do, and does it.
+// `/rewind`: lists turns, previews a rewind to before one of them, and performs it.
 import { inputText } from "../../api/values/content.ts";
 import type { FilePlan, Rewound } from "../../api/values/file-changes.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -7,10 +7,10 @@ import { answering, type SlashCommand } from "./command.ts";
 
 const usage =
 	"`/rewind N` shows what going back to before turn N would do; `/rewind N apply` does it. Add `files` or `conversation` for only one of them, and `skip` or `take` for files that changed since.";
-/** Turns to list, and paths of each kind to show. */
+/** Maximum turns to list, and paths to show per kind. */
 const listed = 20;
 const shown = 30;
-/** Characters of an input. */
+/** Characters shown of an input. */
 const excerpt = 60;
 
 const words = ["apply", "files", "conversation", "skip", "take"] as const;
@@ -18,7 +18,7 @@ type Word = (typeof words)[number];
 
 export interface RewindCommandSettings {
 	readonly rewind: SessionRewind;
-	/** The running turn, which is that of the command. */
+	/** The running turn, which belongs to the command. */
 	turnId(): string | null;
 }
 

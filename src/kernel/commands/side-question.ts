@@ -1,5 +1,5 @@
-// `/btw` while no turn runs: answers a side question in a turn of its own. The answer is emitted twice: as a text, for
-// clients without side questions, and in the event that ends the question.
+// `/btw` without a running turn: answers a side question in its own turn. Emits the answer as text, for clients without side
+// questions, and in the event that ends the question.
 
 import type { TurnOutcome } from "../../api/values/event.ts";
 import { sideQuestionName } from "../../api/values/slash-command.ts";
@@ -23,7 +23,7 @@ export function createSideQuestionCommand(identifiers: Identifiers): SlashComman
 				return toOutcome(answer);
 			} catch (thrown) {
 				const error = toKernelError(thrown).message;
-				// The first failure is the one to report.
+				// Report the first failure.
 				await end({ type: "side-question.ended", id, response: null, error }).catch(() => {});
 				throw thrown;
 			}

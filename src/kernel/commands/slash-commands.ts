@@ -1,4 +1,4 @@
-// The slash commands of a session: prompts that the kernel answers itself, in the order in which clients list them.
+// The slash commands of a session: prompts that the kernel answers itself, in listing order.
 
 import { parseSlashCommand } from "../../api/values/slash-command.ts";
 import type { Identifiers } from "../../base/ids.ts";
@@ -20,14 +20,14 @@ export interface SlashCommandSettings extends FileCommandSettings, RewindCommand
 	readonly mode: ApprovalMode;
 	readonly skills: readonly Skill[];
 	readonly identifiers: Identifiers;
-	/** Whether a prompt that names an unknown command is none. */
+	/** Whether an unknown command counts as an ordinary prompt. */
 	readonly passesUnknown: boolean;
 }
 
 export interface SlashCommands {
-	/** Those that clients list. */
+	/** Commands shown to clients. */
 	readonly listed: readonly SlashCommand[];
-	/** The command that a prompt names, and the text after the name; null when the prompt is no command. */
+	/** Returns the named command and the text after its name, or null when the prompt is not a command. */
 	find(prompt: string): { readonly command: SlashCommand; readonly argument: string } | null;
 }
 

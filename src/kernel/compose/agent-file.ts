@@ -1,13 +1,12 @@
-// Loads an agent file, checked against the tools of this program and rendered once in the work dir. Imported only when
-// such a file is given.
+// Loads an agent file, checks it against this program's tools, and renders it in the working directory. Imported only on demand.
 import { type AgentDefinition, loadAgentDefinition } from "../../core/definitions/agent-definition.ts";
 import { defaultToolPaths, isForSubagents, toolAvailability } from "../../core/tools/tool-paths.ts";
 import type { HostServices } from "./host-services.ts";
 import { gatherPromptVariables } from "./prompt-environment.ts";
 
 /**
- * Both paths are absolute. `warn` is called with a sentence for each thing in the file that has no effect; by default the log has
- * them. Throws an AgentFileError that lists all that is wrong.
+ * Both paths are absolute. `warn` gets a sentence per entry that has no effect; by default it logs. Throws an AgentFileError that
+ * lists all problems.
  */
 export async function loadAgent(
 	file: string,

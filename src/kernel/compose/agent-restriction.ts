@@ -1,13 +1,13 @@
-// Restricts an agent to fewer tools than its definition gives it, or replaces its system prompt.
+// Restricts an agent to a subset of its tools, or replaces its system prompt.
 import type { AgentDefinition } from "../../core/definitions/agent-definition.ts";
 
-/** The tools that an agent retains: none, those that run no commands, those alone that do, or all. */
+/** Tools an agent keeps: none, all but command tools, only command tools, or all. */
 export const toolScopes = ["none", "without-commands", "commands", "all"] as const;
 export type ToolScope = (typeof toolScopes)[number];
 
 const commandToolPaths: ReadonlySet<string> = new Set(["kimi_cli.tools.shell:Shell"]);
 
-/** The restriction applies to its subagents as well. A system prompt replaces that of the agent. */
+/** The restriction also applies to subagents. A system prompt replaces the agent's own. */
 export function narrowAgent(agent: AgentDefinition, scope: ToolScope, systemPrompt: string | null): AgentDefinition {
 	const retains: Readonly<Record<ToolScope, (toolPath: string) => boolean>> = {
 		none: () => false,
@@ -19,7 +19,7 @@ export function narrowAgent(agent: AgentDefinition, scope: ToolScope, systemProm
 	return {
 		...agent,
 		toolPaths: narrow(agent.toolPaths),
-		// Without the tools that start subagents there are none.
+		// Without tools that start subagents, there are no subagents.
 		types:
 			scope === "none" || scope === "commands"
 				? []

@@ -1,4 +1,4 @@
-// The agents that need no agent file.
+// Agents that need no agent file.
 import type { AgentDefinition } from "../../core/definitions/agent-definition.ts";
 import { agentTypes } from "../../core/definitions/agent-types.ts";
 import { defaultToolPaths } from "../../core/tools/tool-paths.ts";

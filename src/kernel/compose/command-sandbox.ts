@@ -1,4 +1,4 @@
-// The sandbox of a session's commands: what runs in it, what runs without it, and what that means for permissions.
+// The command sandbox of a session: which commands run inside it, which outside, and how that affects permissions.
 import path from "node:path";
 import type { Policy } from "../../core/permissions/policy.ts";
 import { autoAllowPolicy, missingSandboxPolicy, outsidePolicy } from "../../core/permissions/sandbox-policy.ts";
@@ -11,28 +11,26 @@ import type { SandboxDescription } from "../api.ts";
 import type { HostServices } from "./host-services.ts";
 
 export interface SessionSandbox {
-	/** Null when the settings ask for none. */
+	/** Null when none is configured. */
 	readonly description: SandboxDescription | null;
-	/** What the tools see; null when the settings ask for none. */
+	/** The tools' view of the sandbox. Null when none is configured. */
 	readonly tool: CommandSandbox | null;
-	/** Runs the commands of Shell. */
 	readonly processes: Processes;
-	/** Runs the commands of hooks. */
 	readonly hookProcesses: Processes;
-	/** Runs the programs of plugins, which may read the directories of plugins. */
+	/** Runs plugin programs, which may read plugin directories. */
 	readonly pluginProcesses: Processes;
 	readonly policies: readonly Policy[];
-	/** The confinement of a background command; null for none. */
+	/** Confinement of a background command, or null. */
 	confinementOf(outsideSandbox: boolean): Promise<Confinement | null>;
 }
 
-/** Where the session's commands work; absolute. */
+/** Absolute roots where commands of the session work. */
 interface SessionRoots {
 	readonly workDir: string;
 	additionalDirs(): readonly string[];
 }
 
-/** Tries the sandbox out when the settings ask for one. */
+/** Tests the sandbox when one is configured. */
 export async function composeSandbox(
 	settings: Configuration["sandbox"],
 	hostServices: Pick<HostServices, "processes" | "sandbox" | "shareDir" | "log">,
@@ -50,7 +48,7 @@ export async function composeSandbox(
 	return await within(sandbox, settings, hostServices, roots);
 }
 
-/** In a sandbox that works. */
+/** Composes a working sandbox. */
 async function within(
 	sandbox: Sandbox,
 	settings: Configuration["sandbox"],
@@ -81,8 +79,8 @@ async function within(
 }
 
 /**
- * The sandbox of a session whose commands nobody is asked about: that of the settings, else `lazy`, which confines them to
- * the workspace where this machine can. Hooks are the settings' own and run as those say.
+ * The sandbox of a session that never asks before running commands: the configured one, else `lazy`, which confines commands to
+ * the workspace where this machine supports it. Hooks come from the settings and run as configured there.
  */
 export async function composeUnaskedSandbox(
 	settings: Configuration["sandbox"],
@@ -101,7 +99,7 @@ export async function composeUnaskedSandbox(
 	return { ...(await within(sandbox, settings, hostServices, roots)), hookProcesses: processes };
 }
 
-/** What runs the MCP servers that are programs: in the sandbox if the settings say so, each with its own directory. */
+/** Runs stdio MCP servers, in the sandbox if so configured, each with its own directory. */
 export async function processesOfServers(
 	settings: Configuration["sandbox"],
 	{ processes, sandbox: lazy, log }: Pick<HostServices, "processes" | "sandbox" | "log">,
@@ -129,7 +127,7 @@ function without(processes: Processes, missing: string | null): SessionSandbox {
 	};
 }
 
-/** The keys of the configured providers and services, which no command gets. */
+/** Keys of the configured providers and services. Commands never receive them. */
 export function providerKeys({ providers, services }: Configuration): readonly string[] {
 	return [...Object.values(providers), services.moonshotFetch, services.moonshotSearch].flatMap((holder) =>
 		holder === null || holder.apiKey === "" ? [] : [holder.apiKey],

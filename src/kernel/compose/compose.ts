@@ -1,4 +1,4 @@
-// Composes the parts of a session that come from outside of it: from its options, the settings and the host services.
+// Composes a session from its options, the settings and the host services.
 
 import path from "node:path";
 import type { ContextRow } from "../../api/values/conversation.ts";
@@ -35,26 +35,26 @@ import { describeRepository } from "./repository.ts";
 import { secretsOf } from "./secrets.ts";
 import type { SessionOptions } from "./session-options.ts";
 
-/** What a session can ask of its kernel. */
+/** Kernel services available to a session. */
 export interface SessionLinks {
-	/** Name and version of its client, for requests that name it. */
+	/** Client name and version, for requests that name the client. */
 	clientName(): string | null;
-	/** The context of another session of its work dir; null when there is none. */
+	/** Context of another session in the same working directory, or null. */
 	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
-	/** The files of rules for a work directory, as they are now. */
+	/** Current permission rule files for a working directory. */
 	findRuleFiles(workDir: string): Promise<readonly RuleFile[]>;
-	/** The skills available now. */
+	/** Currently available skills. */
 	findSkills(place: SkillSearch): Promise<SkillSet>;
-	/** The creation options of a session, as its state has them, with another choice of its model. */
+	/** Returns the stored creation options with another model. */
 	withModel(creationOptions: unknown, change: ModelChange): Promise<object>;
-	/** The connections to MCP servers that the kernel's sessions share. */
+	/** MCP server connections shared by all sessions of the kernel. */
 	serverPool(): Promise<Pick<ServerPool, "acquire">>;
 }
 
-/** Where to search for skills; `files` gives those that one search reads with. */
+/** Where to search for skills; `files` returns the file access for one search. */
 export type SkillSearch = Omit<SkillPlace, "files" | "builtIn"> & {
 	readonly files: () => Files;
-	/** The directories that the rules of the session are about, which may keep files from it; null for a search without rules. */
+	/** Root directories of the session's rules, which may block files from the search. Null for a search without rules. */
 	readonly ruled: readonly string[] | null;
 };
 
@@ -76,12 +76,12 @@ export async function composeSession(
 		hostServices,
 	);
 	const secrets = permissions.withDeniedReads(secretsOf(hostServices));
-	// Reads for a prompt, a person or a tool go through this; the program's own files are read through `allFiles`.
+	// Reads for prompts, users and tools go through this; the program reads its own files through `allFiles`.
 	const files = allFiles.admitting(secrets.admit);
-	// Whatever reads a file of every plugin judges them all by one look at the plugins, instead of one each.
+	// For reads across all plugins: inspects the plugins once instead of once per file.
 	const filesForMany = () => allFiles.admitting(secrets.forMany().admit);
 	const { configuration, selection } = chooseModel(options, settings, environment);
-	/** Which model the session is to have, as it was last chosen. */
+	/** The last chosen model. */
 	let wish: ModelWish = options;
 	const { loopControl, agentwire } = configuration;
 	const { agent = builtInAgents.default, mode = {} } = options;
@@ -99,7 +99,7 @@ export async function composeSession(
 	const keys = createKeyRing({ ...hostServices, fetch: network.fetch, platform: agentwire });
 	const modelServices: ModelServices = { hostServices, clientName: links.clientName, keys };
 	const loadPlugins = () => {
-		// Not held by the session: most have no plugins.
+		// Built on demand: most sessions have no plugins.
 		const pluginServices = {
 			...hostServices,
 			environment: commandEnvironment,
@@ -223,7 +223,7 @@ export async function composeSession(
 			question: agentwire.questionTimeout ?? 0,
 			"client-tool": agentwire.clientToolTimeout ?? 0,
 		},
-		// What its state began with counts instead, as somebody may have changed it since.
+		// The state from the start of the session wins, because it may have changed since.
 		yolo: mode.approvesEverything === undefined && (options.yolo || configuration.defaultYolo),
 		afk: (mode.isAway === undefined && options.afk) || options.unattended,
 		whenUnattended: toUnattended(options, agentwire.unattended, permissions.forbiddenModes),
@@ -293,7 +293,7 @@ export async function composeSession(
 	};
 }
 
-/** The space that the file histories of a kernel's sessions share. */
+/** File history space shared by the sessions of a kernel. */
 const historySpaces = new WeakMap<HostServices, HistorySpace>();
 
 /** Loaded with the first call that may change something. */
@@ -346,7 +346,7 @@ function createFileSearch(place: FinderPlace): SessionParts["findFiles"] {
 	};
 }
 
-/** The type of a provider by its key; without one, that of a provider which has a model of this name. */
+/** Returns the provider type for a key, or without a key, of a provider with a model of this name. */
 function createProviderTypes({ models, providers }: Configuration) {
 	return (model: string, provider: string | null): string => {
 		const key = provider ?? Object.values(models).find((each) => each.model === model)?.provider ?? "";
@@ -354,7 +354,7 @@ function createProviderTypes({ models, providers }: Configuration) {
 	};
 }
 
-/** The service that the settings name; requests to it carry our name. */
+/** The configured service. Requests to it carry our name. */
 function toWebService(settings: ServiceSettings | null, version: string, keys: KeyRing): WebService | null {
 	if (settings === null) return null;
 	const { baseUrl, customHeaders } = settings;
@@ -365,7 +365,7 @@ function toWebService(settings: ServiceSettings | null, version: string, keys: K
 	};
 }
 
-/** Loaded lazily, on first use. */
+/** Loaded on first use. */
 function composeServers(
 	workDir: string,
 	{ mcp, agentwire }: Configuration,
@@ -373,7 +373,7 @@ function composeServers(
 	links: SessionLinks,
 ): LoadServers {
 	return async ({ questions, isTaken }, servers) => {
-		// Where nothing of a project can decide what a program runs.
+		// A directory where project files cannot influence which program runs.
 		const startDir = (await ownFiles.status(shareDir).catch(() => null))?.kind === "directory" ? shareDir : "/";
 		const [{ ServerSet }, pool] = await Promise.all([import("../../core/mcp/server-set.ts"), links.serverPool()]);
 		return new ServerSet({
@@ -390,8 +390,8 @@ function composeServers(
 }
 
 /**
- * Settings that reject unattended calls or let them wait, or forbid a mode that approves by itself, bind whoever creates a
- * session. To approve them is what the mode `auto` does: where that is forbidden, no setting approves them either.
+ * Settings that reject or delay unattended calls, or forbid an auto-approving mode, also bind session creators. Mode `auto` would
+ * approve such calls; where it is forbidden, no setting approves them either.
  */
 function toUnattended(
 	{ permissions, expectsClients = false }: Pick<SessionOptions, "permissions" | "expectsClients">,

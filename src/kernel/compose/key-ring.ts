@@ -1,5 +1,4 @@
-// The keys of a session's providers and services: from the settings, or from a sign-in that is renewed while the
-// session lives.
+// Keys of a session's providers and services, from settings or from a sign-in that is renewed during the session.
 import { unlessAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
@@ -11,28 +10,26 @@ import type { Access, AccessAnswer } from "../../settings/credentials/access.ts"
 import { type PlatformSettings, toPlatform } from "../../settings/credentials/platform.ts";
 import { tokenFileOf } from "../../settings/credentials/token-file.ts";
 
-/** The key settings of a provider or a service. */
 export interface KeyHolder {
-	/** The key to use while nobody is signed in; may be empty. */
+	/** Key to use when signed out; may be empty. */
 	readonly apiKey: string;
-	/** Null without a sign-in. */
+	/** Null without sign-in. */
 	readonly oauth: OauthReference | null;
 }
 
-/** What a session does with the sign-ins it uses. */
 export interface SessionKeys {
-	/** Starts to renew them in the background. */
+	/** Starts background renewal. */
 	start(): void;
-	/** Renews those that are due; waits no longer than the signal. Returns undefined when no sign-in is used. */
+	/** Renews due sign-ins, waiting at most until the signal aborts. Returns undefined without sign-ins. */
 	renewDue(signal: AbortSignal): Promise<void> | undefined;
-	/** Stops renewing, and waits for a renewal that is under way, no longer than the signal. */
+	/** Stops renewing. Waits for a running renewal until the signal aborts. */
 	close(signal: AbortSignal): Promise<void>;
 }
 
 export interface KeyRing extends SessionKeys {
-	/** Where the key comes from; null when it is in the settings. */
+	/** Returns the key source, or null for a key from the settings. */
 	source(holder: KeyHolder): Promise<KeySource | null>;
-	/** The current key; empty when there is none. Never rejects. */
+	/** Returns the current key, or an empty string. Never rejects. */
 	keyOf(holder: KeyHolder): Promise<string>;
 }
 
@@ -43,18 +40,18 @@ export interface KeyRingSettings {
 	readonly shareDir: string;
 	readonly environment: Readonly<Record<string, string>>;
 	readonly platform: PlatformSettings;
-	/** Our own version. */
+	/** Program version. */
 	readonly version: string;
-	/** The command that signs a person in, as typed. */
+	/** The sign-in command, as typed. */
 	readonly loginCommand: string;
-	/** Sends the requests to the platform. */
+	/** Sends requests to the platform. */
 	readonly fetch: Fetch;
 }
 
-/** Milliseconds between two checks of what is due. */
+/** Milliseconds between two renewal checks. */
 const renewalInterval = 60_000;
 
-/** The keys of a session. No sign-in is read before a key is requested. */
+/** Session keys. Sign-ins are read when a key is first requested. */
 export function createKeyRing(settings: KeyRingSettings): KeyRing {
 	const { clock, shareDir, loginCommand } = settings;
 	const accesses = new Map<string, Promise<Access>>();
@@ -74,7 +71,7 @@ export function createKeyRing(settings: KeyRingSettings): KeyRing {
 		for (const access of accesses.values()) await (await access).renewIfDue();
 	};
 
-	/** Only sessions that use a sign-in have a timer. */
+	/** Only sessions with a sign-in have a timer. */
 	const schedule = () => {
 		if (!isRunning || withdraw !== null || accesses.size === 0) return;
 		const look = async () => {
@@ -122,7 +119,7 @@ export function createKeyRing(settings: KeyRingSettings): KeyRing {
 	};
 }
 
-/** The sign-in code is loaded on first use. */
+/** Loads the sign-in code on first use. */
 async function loadAccess(settings: KeyRingSettings, file: string): Promise<Access> {
 	const { Access } = await import("../../settings/credentials/access.ts");
 	const { environment, platform } = settings;

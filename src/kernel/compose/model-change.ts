@@ -1,4 +1,4 @@
-// Another choice of a session's model: checks that it can be used, and makes the model. Loaded with the first choice.
+// Changes a session's model: checks that the choice is usable, then creates the model. Loaded on the first change.
 import { KernelError } from "../../base/errors.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
 import type { ModelSelection, SelectedProvider } from "../../settings/config/model-selection.ts";
@@ -9,7 +9,7 @@ import { whetherItThinks } from "./model-options.ts";
 import { chooseModel, composeModel, type ModelServices, type ModelWish, toChosen } from "./models.ts";
 
 export interface ModelPlace {
-	/** What the session wished for until now. */
+	/** The previous choice of the session. */
 	readonly wish: ModelWish;
 	readonly settings: Configuration;
 	readonly services: ModelServices;
@@ -23,7 +23,7 @@ export interface WishedModel {
 
 type Selected = Extract<ModelSelection, { kind: "model" }>;
 
-/** The providers of these types are used without a key: they make no requests, or sign in by themselves. */
+/** Provider types that work without a key: they send no requests or sign in themselves. */
 const worksWithoutKey: Readonly<Record<ProviderType, boolean>> = {
 	kimi: false,
 	openai_legacy: false,
@@ -38,8 +38,8 @@ const worksWithoutKey: Readonly<Record<ProviderType, boolean>> = {
 };
 
 /**
- * The model of this choice. Fails `model-not-set` for an alias that there is not and for a provider without address or
- * key, `invalid-input` for thinking that the model does not leave open.
+ * Creates the chosen model. Fails with `model-not-set` for an unknown alias and for a provider without address or key, and with
+ * `invalid-input` for a thinking mode that the model does not allow.
  */
 export function changeModel(change: ModelChange, place: ModelPlace): Promise<WishedModel> {
 	return withModelError(async () => {
@@ -91,7 +91,7 @@ function checkThinking(wanted: boolean | null, { alias, model }: Selected): void
 
 async function checkKey(provider: SelectedProvider, { keys, hostServices }: ModelServices): Promise<void> {
 	const { type, name, customHeaders, apiKeySource, oauth } = provider;
-	// One of the headers may be the key.
+	// A header may contain the key.
 	if (worksWithoutKey[type] || Object.keys(customHeaders).length > 0) return;
 	if ((await keys.keyOf(provider)) !== "") return;
 	const remedy =

@@ -1,4 +1,4 @@
-// The models of the settings for a person to choose from, as front ends get them. Loaded when a client asks.
+// Lists the configured models for front ends. Loaded on demand.
 
 import { acceptanceOf } from "../../core/models/requests/acceptance.ts";
 import { thinkingBudgets } from "../../core/models/thinking-budgets.ts";
@@ -7,7 +7,7 @@ import { type Environment, type SelectedModel, selectModel } from "../../setting
 import type { ModelOption } from "../api.ts";
 import { shownName } from "./models.ts";
 
-/** The models of the settings, in their order, as variables of the environment change them. */
+/** Configured models in order, with environment overrides applied. */
 export function listModelOptions(settings: Configuration, environment: Environment): readonly ModelOption[] {
 	return Object.entries(settings.models).flatMap(([alias, { provider, price }]) => {
 		const selection = selectModel({ configuration: settings, alias, thinking: null, environment });

@@ -1,4 +1,4 @@
-// The model of a session: which one the settings, the options and the environment choose, and the model made of that.
+// Chooses the model of a session from settings, options and environment, and creates it.
 
 import type { Model } from "../../core/models/model.ts";
 import { type ModelSettings, standardTimeouts } from "../../core/models/model-settings.ts";
@@ -12,17 +12,16 @@ import type { ChosenModel } from "../session/session-model.ts";
 import type { HostServices } from "./host-services.ts";
 import type { KeyRing } from "./key-ring.ts";
 
-/** Which model a session is to have. */
 export interface ModelWish {
-	/** An alias; null for the default model. */
+	/** An alias, or null for the default model. */
 	readonly model: string | null;
-	/** Null for the setting. */
+	/** Null to use the setting. */
 	readonly thinking: boolean | null;
-	/** A model that the settings do not list, of a provider that they do; it overrides `model`. */
+	/** An unlisted model of a configured provider; overrides `model`. */
 	readonly unlistedModel?: UnlistedModel;
 }
 
-/** The model of a session; the returned `configuration` lists it even when the settings do not. */
+/** Chooses the model of a session. The returned `configuration` lists it even when the settings do not. */
 export function chooseModel(
 	{ model, thinking, unlistedModel }: ModelWish,
 	settings: Configuration,
@@ -33,7 +32,7 @@ export function chooseModel(
 	return { configuration, selection: selectModel({ configuration, alias, thinking, environment }) };
 }
 
-/** The selected model as a session uses it. */
+/** The selected model as the session uses it. */
 export function toChosen(selection: ModelSelection, model: Model | null, settings: Configuration): ChosenModel {
 	const isSet = selection.kind === "model";
 	return {
@@ -44,7 +43,7 @@ export function toChosen(selection: ModelSelection, model: Model | null, setting
 	};
 }
 
-/** The selected model as front ends get it; `settings` are those without models that they do not list. */
+/** The selected model for front ends; `settings` excludes unlisted models. */
 export function toChoice(selection: ModelSelection, settings: Configuration): ModelChoice | null {
 	if (selection.kind === "none") return null;
 	const { alias, model, provider, thinking } = selection;
@@ -57,16 +56,15 @@ export function toChoice(selection: ModelSelection, settings: Configuration): Mo
 	};
 }
 
-/** The name for people, unless a variable names another model than the settings. */
+/** Display name, unless an environment variable overrides the model. */
 export function shownName(alias: string | null, name: string, { models }: Configuration): string {
 	const listed = alias === null ? undefined : models[alias];
 	return listed?.model === name ? (listed.displayName ?? name) : name;
 }
 
-/** What makes a model of a selection. */
 export interface ModelServices {
 	readonly hostServices: HostServices;
-	/** Name and version of the session's client, for requests that name it. */
+	/** Client name and version, for requests that name the client. */
 	clientName(): string | null;
 	readonly keys: Pick<KeyRing, "source" | "keyOf">;
 }

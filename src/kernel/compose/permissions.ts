@@ -1,4 +1,4 @@
-// The rules that a session is judged by: those of whoever manages the machine, of the person, and of the project.
+// The permission rules of a session: from the machine administrator, the user and the project.
 import path from "node:path";
 import { never } from "../../base/abort.ts";
 import { projectDirectories } from "../../core/definitions/project-root.ts";
@@ -15,29 +15,28 @@ import type { AddedRule } from "../api.ts";
 import type { HostServices } from "./host-services.ts";
 import { isTrusted } from "./trusted-files.ts";
 
-/** A file of rules, as a session uses it. */
 export interface RuleFile {
 	readonly scope: Exclude<RuleScope, "session">;
-	/** Absolute; null for settings given as text. */
+	/** Absolute path, or null for settings given as text. */
 	readonly file: string | null;
 	readonly settings: PermissionSettings;
-	/** False for a file of a project that nobody trusts: its rules that allow something are left out. */
+	/** False for an untrusted project file: its allow rules are ignored. */
 	readonly isTrusted: boolean;
-	/** The directory that relative paths are below; null for the roots of the workspace. */
+	/** Base directory of relative paths, or null for the workspace roots. */
 	readonly base: string | null;
 }
 
 type Place = Pick<HostServices, "ownFiles" | "shareDir" | "home" | "managedPermissionsFile" | "settingsFile">;
 
-/** The path of a project's file, in its root. */
+/** Path of the project rule file, in the project root. */
 export async function projectPermissionsFile(files: Files, workDir: string): Promise<string> {
 	const [root] = await projectDirectories(files, workDir);
 	return path.join(root, ".agentwire", "permissions.toml");
 }
 
 /**
- * By what a project's file is trusted, and its rules relative: its place in the project, whatever a link there leads to.
- * By the place of a link's target, any project could take over what is allowed in another.
+ * Returns the trust key and the base of relative paths for a project file: its location in the project, even if it is a link.
+ * With the link target as key, a project could take over the allow rules of another.
  */
 export async function projectOf(file: string, files: Files): Promise<{ readonly base: string; readonly key: string }> {
 	const root = path.dirname(path.dirname(file));
@@ -45,7 +44,7 @@ export async function projectOf(file: string, files: Files): Promise<{ readonly 
 	return { base, key: path.join(base, path.relative(root, file)) };
 }
 
-/** All files of rules, the strictest scope first. Throws ConfigurationError when one is invalid. */
+/** All rule files, strictest scope first. Throws ConfigurationError when one is invalid. */
 export async function findRuleFiles(
 	settings: PermissionSettings,
 	workDir: string,
@@ -57,7 +56,7 @@ export async function findRuleFiles(
 		managed === null ? null : readPermissionFile(files, managed),
 		readPermissionFile(files, project),
 	]);
-	// Most projects have none.
+	// Most projects have no rule file.
 	const { base, key } = projectFile === null ? { base: null, key: "" } : await projectOf(project, files);
 	return [
 		...(managedFile === null
@@ -78,7 +77,7 @@ export async function findRuleFiles(
 	];
 }
 
-/** The files, with further rules among those of the user. */
+/** Returns the files with more rules added to the user's. */
 export function withAddedRules(ruleFiles: readonly RuleFile[], added: readonly AddedRule[]): readonly RuleFile[] {
 	if (added.length === 0) return ruleFiles;
 	const rules = added.map((rule) => ({ reason: "", match: [], notMatch: [], ...rule, line: null }));
@@ -88,7 +87,7 @@ export function withAddedRules(ruleFiles: readonly RuleFile[], added: readonly A
 	});
 }
 
-/** The rules of the files that are in force. Throws ConfigurationError for a pattern that is unsound, with its line. */
+/** Reads the rules in force. Throws ConfigurationError with the line of an unsound pattern. */
 export async function readRuleFiles(ruleFiles: readonly RuleFile[], home: string): Promise<readonly Rule[]> {
 	if (ruleFiles.every(({ settings }) => settings.rules.length === 0)) return [];
 	const { readRules } = await import("../../core/permissions/rules/rule-reader.ts");
@@ -113,7 +112,7 @@ export async function readRuleFiles(ruleFiles: readonly RuleFile[], home: string
 	return all;
 }
 
-/** Whether git would run a program of a repository. */
+/** Whether git would run a program from a repository. */
 export function createRepositoryCheck(place: GitPlace): (directory: string) => Promise<string | null> {
 	return async (directory) => {
 		const { repositoryProgram } = await import("../../ports/processes/git/repository-programs.ts");
@@ -121,7 +120,7 @@ export function createRepositoryCheck(place: GitPlace): (directory: string) => P
 	};
 }
 
-/** Whether commands that only read need no rule: where no file says so, it depends on the client. A refusal wins. */
+/** Whether read-only commands need no rule. Without a setting, it depends on the client. A refusal wins. */
 export function readOnlyMode(ruleFiles: readonly RuleFile[]): ReadOnlyMode {
 	if (ruleFiles.some(({ settings }) => settings.allowReadOnly === false)) return "never";
 	return ruleFiles.some(({ settings, isTrusted: trusted }) => trusted && settings.allowReadOnly === true)
@@ -131,9 +130,9 @@ export function readOnlyMode(ruleFiles: readonly RuleFile[]): ReadOnlyMode {
 
 export interface SessionPermissions {
 	readonly judge: Judge;
-	/** The modes that may not be switched on, each with the file that forbids it. */
+	/** Forbidden modes, each with the file that forbids it. */
 	readonly forbiddenModes: ReadonlyMap<"auto" | "yolo", string>;
-	/** Adds the files that a rule denies to those that are not read. */
+	/** Adds files that a rule denies to the unreadable files. */
 	withDeniedReads(secrets: SecretPaths): SecretPaths;
 }
 
@@ -187,8 +186,8 @@ export async function composePermissions(
 }
 
 /**
- * What a search finds in files that a rule denies is left out, and nothing reads them. The file of one call is judged
- * with the call, which then names the rule.
+ * Searches omit files that a rule denies, and nothing reads them. A file named in a call is judged with the call, whose error
+ * names the rule.
  */
 async function createReadRule(
 	rules: readonly Rule[],

@@ -1,16 +1,16 @@
-// Loads the tools of the installed plugins, for all agents of a session.
+// Loads the tools of installed plugins for all agents of a session.
 import { chooseInjected, discoverPlugins, type HostValues } from "../../core/definitions/plugin.ts";
 import { createSchemaCompiler } from "../../core/tools/json-schema.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import { isBuiltInToolName } from "../../core/tools/tool-paths.ts";
 import type { HostServices } from "./host-services.ts";
 
-/** Tools of all plugins together; every model request contains all of them. */
+/** Maximum tools of all plugins: every model request contains all of them. */
 const maximumTools = 1000;
 
 /**
- * The tools of all usable plugins in the share directory. A tool whose name a built-in tool or an earlier plugin has,
- * or that cannot be offered, is left out and logged. `values` is called at each call of a tool.
+ * Tools of all usable plugins in the share directory. Skips and logs a tool that cannot be offered or whose name is taken by a
+ * built-in tool or an earlier plugin. `values` is called at each tool call.
  */
 export async function loadPluginTools(
 	hostServices: Pick<HostServices, "files" | "processes" | "environment" | "shareDir" | "log">,

@@ -1,11 +1,11 @@
-// Gathers what prompts say about the machine and the work dir from the host services.
+// Collects what prompts say about the machine and the working directory.
 import path from "node:path";
 import { loadPromptVariables, type PromptVariables } from "../../core/definitions/prompt-variables.ts";
 import type { Skill } from "../../core/definitions/skill.ts";
 import { findShell } from "../../core/tools/shell.ts";
 import type { HostServices } from "./host-services.ts";
 
-/** Reads the current listings and instructions. Does not fail when something cannot be read. */
+/** Reads current listings and instructions. Unreadable entries do not fail. */
 export async function gatherPromptVariables(
 	workDir: string,
 	additionalDirs: readonly string[],

@@ -1,11 +1,11 @@
-// Describes the state of a git repository in a few lines, for agents that begin by exploring.
+// Describes a git repository in a few lines, for agents that start by exploring.
 import { type GitPlace, runGit } from "../../ports/processes/git/git.ts";
 
-/** The most lines of changed files, and of commits, to show. */
+/** Maximum lines of changed files, and of commits. */
 const lineLimit = 20;
 const timeout = 5000;
 
-/** Branch, changes and last commits; empty where there is no repository, or no git. */
+/** Branch, changes and recent commits. Empty without a repository or git. */
 export async function describeRepository(workDir: string, place: GitPlace, signal: AbortSignal): Promise<string> {
 	const status = await git(["status", "--short", "--branch"], workDir, place, signal);
 	if (status === null) return "";

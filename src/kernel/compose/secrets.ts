@@ -1,10 +1,10 @@
-// The program's own files that no model may read: its share directories, its settings file, its plugins.
+// Program files that models may not read: share directories, settings file and plugins.
 import path from "node:path";
 import { discoverPlugins } from "../../core/definitions/plugin.ts";
 import { createSecretPaths, type SecretPaths } from "../../ports/files/secret-paths.ts";
 import type { HostServices } from "./host-services.ts";
 
-/** `~/.kimi` counts as well as the share directory: other versions store their secrets there. */
+/** Includes `~/.kimi` besides the share directory: other versions store secrets there. */
 export function secretsOf({
 	ownFiles: files,
 	shareDir,

@@ -1,4 +1,4 @@
-// The options that a session is opened with, whoever opens it: the command line, or a client that has many.
+// The options for opening a session, from the command line or from a client.
 
 import type { SessionHook } from "../../api/values/hooks/session-hook.ts";
 import type { TurnOptions } from "../../api/values/turn-options.ts";
@@ -9,75 +9,72 @@ import type { AddedRule, PermissionOptions, StartingMode } from "../api.ts";
 import type { BudgetOptions } from "../budgets/budget-options.ts";
 import type { ModelWish } from "./models.ts";
 
-/** Options that may differ from session to session. Null leaves the choice to the configuration. */
+/** Options that may differ between sessions. Null means the configured value. */
 export interface SessionOptions extends ModelWish {
 	readonly yolo: boolean;
-	/** Start in plan mode. */
 	readonly plan: boolean;
-	/** Nobody is at the keyboard; persisted in the session's state. */
+	/** Unattended; persisted in the session state. */
 	readonly afk: boolean;
-	/** Nobody is at the keyboard while this program runs; not persisted. */
+	/** Unattended while this program runs; not persisted. */
 	readonly unattended: boolean;
 	/**
-	 * Whether clients come and go: what needs an answer while there is none waits for the next one, where neither the
-	 * settings nor whoever created the session say otherwise. Absent for false.
+	 * Whether clients come and go: without a client, requests for an answer wait for the next one, unless settings or the session
+	 * creator say otherwise.
 	 */
 	readonly expectsClients?: boolean;
-	/** Further roots of the workspace, absolute; persisted in the session's state. */
+	/** More workspace roots, absolute; persisted in the session state. */
 	readonly additionalDirs: readonly string[];
-	/** Directories of skills, absolute, that replace those of project and person. */
+	/** Absolute skill directories that replace project and user skills. */
 	readonly skillsDirs: readonly string[];
-	/** Budgets that override those of the configuration; absent or null for no override. */
+	/** Budgets that override the configured ones. */
 	readonly budgets?: Partial<BudgetOptions>;
 	readonly maxSteps: number | null;
 	readonly maxAttempts: number | null;
-	/** How often a prompt is repeated after its first time; -1 for any number. */
+	/** Repetitions of a prompt after the first run; -1 for unlimited. */
 	readonly maxLoopIterations: number | null;
 	readonly mcpServers: readonly McpServerSettings[];
-	/** An agent from a file; absent for the default one. */
+	/** An agent from a file. Default: the default agent. */
 	readonly agent?: AgentDefinition;
-	/** Whether the agent has the tools of plugins; absent means that it has. */
+	/** Whether the agent has plugin tools. Default: true. */
 	readonly plugins?: boolean;
-	/** Maximal tokens of one answer; absent for the value in the settings. */
+	/** Maximum tokens per answer. Default: the setting. */
 	readonly maxAnswerTokens?: number;
-	/** How a new session begins, persisted in its state; what is given overrides the other options and the settings. */
+	/** Initial mode of a new session, persisted in its state. Overrides other options and settings. */
 	readonly mode?: StartingMode;
 	readonly permissions?: PermissionOptions;
-	/** Permission rules next to those of the settings; absent for none. */
+	/** Permission rules in addition to the settings. */
 	readonly rules?: readonly AddedRule[];
-	/** Added to the environment of the process; absent for nothing. */
+	/** Added to the process environment. */
 	readonly environment?: Readonly<Record<string, string>>;
-	/** Text files as a client's editor has them; absent for those on disk. */
+	/** Text files as the client's editor holds them. Default: files on disk. */
 	readonly editorFiles?: EditorFiles;
-	/** Added to the system prompt of the session's own agent; absent for nothing. */
+	/** Added to the main agent's system prompt. */
 	readonly instructions?: readonly string[];
-	/** Options of each turn that does not have them itself. */
+	/** Default options for turns. */
 	readonly turns?: TurnOptions;
-	/** Hooks of its runs, next to those of the settings; absent for none. */
+	/** Hooks for its runs, in addition to the settings. */
 	readonly hooks?: readonly SessionHook[];
-	/** Whether a turn that runs in another process is ended for one that starts here; absent for false. */
+	/** Whether starting a turn here ends a turn running in another process. Default: false. */
 	readonly takesOver?: boolean;
-	/** The creation options to persist with the session; absent for none. */
+	/** Creation options to persist with the session. */
 	readonly creationOptions?: object;
 	/**
-	 * Whether the process has several sessions of this work dir: then the last session is the one that last began a
-	 * turn.
+	 * Whether the process has several sessions in this working directory. The last session is then the one with the latest turn
+	 * start.
 	 */
 	readonly isOneOfMany?: boolean;
 	/**
-	 * Whether commands are confined to the workspace, with the machine's network, where the settings ask for no sandbox and
-	 * this machine has one; absent for false. `yolo` overrides it.
+	 * Whether commands are confined to the workspace, with host network access, when no sandbox is configured and this machine
+	 * supports one. Default: false. `yolo` overrides it.
 	 */
 	readonly confinesCommands?: boolean;
-	/** Whether a prompt that names an unknown slash command goes to the model. Absent for false: it is answered with an error. */
+	/** Whether a prompt with an unknown slash command goes to the model instead of failing. Default: false. */
 	readonly passesUnknownCommands?: boolean;
-	/**
-	 * Whether it is open before the hooks of its start have run: whoever opens it waits for `begun` then. Absent for false.
-	 */
+	/** Whether the session opens before its start hooks have run; the caller then waits for `begun`. Default: false. */
 	readonly opensEarly?: boolean;
 }
 
-/** No options: the configuration decides. */
+/** No options: the configuration applies. */
 export const plainSessionOptions: SessionOptions = {
 	model: null,
 	thinking: null,

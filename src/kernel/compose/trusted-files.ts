@@ -1,5 +1,4 @@
-// The permission files of projects that a person trusts, by the hash of their content: a file that was changed is
-// trusted no longer.
+// Project permission files that the user trusts, by content hash: editing a file revokes its trust.
 import path from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../../base/clock.ts";
@@ -14,19 +13,19 @@ interface TrustPlace {
 }
 
 const schema = v.object({
-	/** By the path in the project, links to the project resolved: the SHA-256 of the text, in hexadecimal. */
+	/** Maps the path in the project, with links to the project resolved, to the SHA-256 of the text in hexadecimal. */
 	files: v.record(v.string(), v.string()),
 });
 
 const fileOf = (shareDir: string) => path.join(shareDir, "trusted-permissions.json");
 
-/** Whether exactly this content of the file is trusted. A damaged list trusts nothing. */
+/** Whether exactly this file content is trusted. A damaged list trusts nothing. */
 export async function isTrusted(file: string, hash: string, place: TrustPlace): Promise<boolean> {
 	const trusted = await readTrusted(place).catch(() => null);
 	return trusted !== null && Object.hasOwn(trusted.files, file) && trusted.files[file] === hash;
 }
 
-/** Trusts this content of the file from now on. Throws `storage-failed` when the list cannot be read or written. */
+/** Trusts this file content from now on. Throws `storage-failed` when the list cannot be read or written. */
 export async function trustFile(
 	file: string,
 	hash: string,

@@ -1,6 +1,6 @@
-// The creation options of a session, as persisted in its state: every later opening of the session uses them again.
-// Options that are null are not stored, nor what the state of the session has itself (grants, directories) and what may
-// contain keys (the environment, MCP servers). Of the mode it counts later only what was given: the state has the rest.
+// Session creation options, persisted in the session state and reused whenever the session is opened. Omitted: null options,
+// values that the state stores itself (grants, directories), and values that may contain keys (environment, MCP servers). Of the
+// mode, only the given values are stored; the state has the rest.
 import * as v from "valibot";
 import { userInputSchema } from "../../api/values/content.ts";
 import { sessionHooksSchema } from "../../api/values/hooks/session-hook.ts";
@@ -11,7 +11,7 @@ import { type ToolScope, toolScopes } from "../compose/agent-restriction.ts";
 import type { ModelChange } from "../session/session-model.ts";
 
 const amount = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)));
-/** 0 means no limit. */
+/** 0 means unlimited. */
 const bound = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
 const time = v.optional(v.pipe(v.number(), v.gtValue(0)));
 const text = v.optional(v.string());
@@ -24,7 +24,7 @@ const persistedSchema = v.pipe(
 		max_answer_tokens: bound,
 		max_steps: amount,
 		system_prompt: text,
-		/** Absent for a session that was not created with options, and got a model later. */
+		/** Absent for a session created without options that got a model later. */
 		tools: v.optional(v.picklist(toolScopes)),
 		agent: text,
 		plan_mode: v.optional(v.boolean()),
@@ -51,13 +51,13 @@ const persistedSchema = v.pipe(
 	v.check(({ tools, model, thinking, turns }) => [tools, model, thinking, turns].some((given) => given !== undefined)),
 );
 
-/** What the state of a session has of its creation options. */
+/** Creation options as stored in the session state. */
 export interface StoredCreationOptions extends Omit<CreationOptions, "tools"> {
-	/** Null where it is left to whoever opens the session. */
+	/** Null when each opening decides. */
 	readonly tools: ToolScope | null;
 }
 
-/** Null for a value that is invalid or damaged. */
+/** Returns null for an invalid or damaged value. */
 export function readCreationOptions(value: unknown): StoredCreationOptions | null {
 	const parsed = v.safeParse(persistedSchema, value);
 	if (!parsed.success) return null;
@@ -95,7 +95,7 @@ export function readCreationOptions(value: unknown): StoredCreationOptions | nul
 	};
 }
 
-/** Why a later process could not read the options again; null when it can. */
+/** Returns why a later process could not read the options, or null. */
 export function findUnreadableOption(creationOptions: CreationOptions): string | null {
 	const parsed = v.safeParse(persistedSchema, toPersistedCreationOptions(creationOptions));
 	if (parsed.success) return null;
@@ -104,13 +104,13 @@ export function findUnreadableOption(creationOptions: CreationOptions): string |
 }
 
 /**
- * The stored creation options with another model. A session without any gets these alone; one whose options cannot be
- * read has no tools, and goes on so.
+ * Returns the stored creation options with another model. A session without options gets only the model. A session with
+ * unreadable options has no tools and stays that way.
  */
 export function withModel(persisted: unknown, { model, thinking }: ModelChange): object {
 	const isReadable = isRecord(persisted) && readCreationOptions(persisted) !== null;
 	const { provider = null, ...others } = isReadable ? persisted : persisted === null ? {} : { tools: "none" };
-	// The alias says which provider.
+	// The alias implies the provider.
 	const chosen = model === null ? { provider } : { model };
 	return given({ ...others, ...chosen, ...(thinking === null ? {} : { thinking }) });
 }

@@ -1,25 +1,25 @@
-// Attributes uncaught exceptions to sessions: asynchronous work that a session starts carries the session's id. It
-// slows every promise a little, so only a process of many sessions uses it.
+// Attributes uncaught exceptions to sessions: asynchronous work of a session carries its id. This slows every promise slightly,
+// so only multi-session processes use it.
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** One for all hosts of a process, of which tests create many: each further one would slow every promise once more. */
+/** Shared by all hosts of a process: each further storage slows every promise again, and tests create many hosts. */
 const storage = new AsyncLocalStorage<string>();
 
 export class FaultScopes {
 	#unscoped: string | null = null;
 
-	/** Runs the work in the scope of a session. */
+	/** Runs work in the scope of a session. */
 	within<T>(sessionId: string, work: () => T): T {
 		return storage.run(sessionId, work);
 	}
 
-	/** Runs the work of the only session: what is thrown outside every scope is attributed to it. */
+	/** Runs the work of the only session, which owns all exceptions outside a scope. */
 	withoutScope<T>(sessionId: string, work: () => T): T {
 		this.#unscoped = sessionId;
 		return work();
 	}
 
-	/** The session whose work runs now or has just thrown; null when that is unknown. */
+	/** The session whose work is running or has just thrown; null when unknown. */
 	current(): string | null {
 		return storage.getStore() ?? this.#unscoped;
 	}

@@ -1,4 +1,4 @@
-// Why the host refuses what a client requests.
+// Errors for client requests that the host refuses.
 import { KernelError } from "../../base/errors.ts";
 
 export function notFound(id: string): KernelError {

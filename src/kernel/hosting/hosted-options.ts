@@ -1,5 +1,4 @@
-// The options that a hosted session is opened with: a client's request, or its persisted creation options, merged with
-// the options common to all sessions of the process.
+// The options of a hosted session: a client request or persisted creation options, merged with options common to the process.
 
 import type { UserInput } from "../../api/values/content.ts";
 import type { AnswerForm } from "../../api/values/turn-options.ts";
@@ -24,12 +23,11 @@ import {
 } from "./creation-options.ts";
 import type { Kernel } from "./kernel.ts";
 
-/** The options to open a session with. */
 export interface ChosenOptions {
 	/** Absolute. */
 	readonly workDir: string;
 	readonly options: SessionOptions;
-	/** The name sent to the provider, and the provider's key; empty when there is none. */
+	/** Model name sent to the provider, and the provider key. Empty for none. */
 	readonly model: string;
 	readonly provider: string;
 	readonly labels: Readonly<Record<string, string>>;
@@ -40,7 +38,7 @@ export interface CommonOptions {
 	readonly kernel: Pick<Kernel, "findAgent" | "checkDirectory">;
 	readonly configuration: Configuration;
 	readonly environment: Readonly<Record<string, string>>;
-	/** The work directory of sessions whose creation names none; absolute. */
+	/** Default working directory of new sessions; absolute. */
 	readonly workDir: string;
 	/** Common to all sessions. */
 	readonly options: SessionOptions;
@@ -48,8 +46,8 @@ export interface CommonOptions {
 }
 
 /**
- * For a new session; the request is persisted with it. Fails `model-not-set` when there is no such model,
- * `invalid-input` for a directory or an agent that there is not.
+ * Options for a new session, which persists the request. Fails with `model-not-set` for an unknown model, and with
+ * `invalid-input` for a missing directory or agent.
  */
 export async function chooseOptions(common: CommonOptions, request: CreationOptions): Promise<ChosenOptions> {
 	const { kernel } = common;
@@ -87,7 +85,7 @@ async function checkGrants(grants: readonly string[]): Promise<void> {
 	if (grants.length === 0) return;
 	const { parseRulePattern } = await import("../../core/permissions/rules/pattern.ts");
 	for (const grant of grants) {
-		// The home directory plays no part in whether it is sound.
+		// Soundness does not depend on the home directory.
 		const parsed = parseRulePattern(grant, "/");
 		if (!parsed.ok)
 			throw new KernelError("invalid-input", `The grant ${JSON.stringify(grant)} cannot be used: ${parsed.reason}.`);
@@ -101,14 +99,14 @@ async function checkAnswerForm(form: AnswerForm | undefined): Promise<void> {
 		throw new KernelError("invalid-input", `The schema of the answer cannot be used: ${compiled.reason}.`);
 }
 
-/** For a session whose creation options are not known yet. */
+/** Options for a session with unknown creation options. */
 export function choosePlainOptions(common: CommonOptions, workDir: string, opening: OpeningOptions): ChosenOptions {
 	return choose(common, workDir, toOptions(common, { ...plainRequest, ...opening }, null));
 }
 
 /**
- * For a session that an earlier process created: its creation options, as far as they can still be met. Fails
- * `invalid-input` when its agent is not there any more: another one might do more than that one may.
+ * Options for a session from an earlier process: its creation options, as far as they still apply. Fails with `invalid-input`
+ * when its agent is missing, because another agent might do more.
  */
 export async function chooseOptionsAgain(
 	common: CommonOptions,
@@ -130,7 +128,7 @@ export async function chooseOptionsAgain(
 	};
 }
 
-/** What whoever created the session stored with it, without effect on how it runs. */
+/** Stored annotations of the session creator that do not affect how the session runs. */
 function toRemarks({ labels = {}, stagedInput }: Pick<CreationOptions, "labels" | "stagedInput">) {
 	return { labels, ...(stagedInput === undefined ? {} : { stagedInput }) };
 }
@@ -143,9 +141,9 @@ async function chooseTheirs(
 		isReadable,
 		creationOptions,
 	}: Omit<StoredOptions, "creationOptions"> & {
-		/** Whether those that there are could be read. */
+		/** Whether existing creation options could be read. */
 		readonly isReadable: boolean;
-		/** Null when there are none that could be read. */
+		/** Null when missing or unreadable. */
 		readonly creationOptions: StoredCreationOptions | null;
 	},
 	opening: OpeningOptions,
@@ -168,14 +166,13 @@ async function chooseTheirs(
 	}
 }
 
-/** What a stored session says of itself. */
 export interface StoredOptions {
 	readonly id: string;
 	readonly workDir: string;
 	readonly creationOptions: unknown;
 }
 
-/** The options of a session that is loaded again, with what somebody has chosen for it since. */
+/** Options for reloading a session, with its later model choice. */
 export function withStoredModel(common: CommonOptions, chosen: ChosenOptions, persisted: unknown): ChosenOptions {
 	const stored = isRecord(persisted) ? readCreationOptions(persisted) : null;
 	if (!isRecord(persisted) || stored === null) return chosen;
@@ -196,7 +193,7 @@ function toWish(
 	return found.kind === "unlisted" ? { unlistedModel: found.model } : { model: found.alias ?? model };
 }
 
-/** The models of the settings, and the one that a session without a wish gets. */
+/** Configured models and the default model. */
 export async function listModels({ configuration, environment, options }: CommonOptions): Promise<ModelList> {
 	const { listModelOptions } = await import("../compose/model-options.ts");
 	const { selection } = chooseModel(options, configuration, environment);
@@ -243,7 +240,7 @@ function choose(
 	return { workDir, options, model, provider: isSet ? selection.provider.name : "", labels: {} };
 }
 
-/** `agent` is the one that the request names; null for that of the process. */
+/** `agent` is the requested agent; null for the process default. */
 function toOptions(
 	{ configuration, options }: CommonOptions,
 	request: CreationOptions,
@@ -267,7 +264,7 @@ function toOptions(
 		turns,
 		hooks,
 	} = request;
-	// Plugins run commands, and so do MCP servers.
+	// Plugins and MCP servers run commands too.
 	const isFree = tools === "all";
 	const { addedMcpServers = [], mcpServers = isFree ? options.mcpServers : [] } = request;
 	const isReplaced = (name: string) => addedMcpServers.some((server) => server.name === name);

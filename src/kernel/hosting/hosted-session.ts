@@ -1,10 +1,10 @@
-// One session as its host sees it, whatever clients use it: what is known of it, whether it works, and how its work ends.
+// A session as its host sees it: its info, whether it is working, and how its work ends.
 import type { Log } from "../../base/log.ts";
 import type { SessionInfo } from "../api.ts";
 import type { Session } from "../session/session.ts";
 import type { ChosenOptions } from "./hosted-options.ts";
 
-/** What a client is shown of a session, which is null while it is not loaded. */
+/** Session info for clients. `session` is null while not loaded. */
 export function toInfo(id: string, chosen: ChosenOptions, session: Session | null): SessionInfo {
 	const { model, provider } = session?.modelInUse ?? chosen;
 	const { labels, stagedInput, workDir } = chosen;
@@ -14,7 +14,7 @@ export function toInfo(id: string, chosen: ChosenOptions, session: Session | nul
 	return { id, workDir, model, provider, ...state, ...failed, labels, ...staged };
 }
 
-/** Also true when that cannot be known. */
+/** Also true when unknown. */
 export async function mayHaveBackgroundWork(session: Session, log: Log): Promise<boolean> {
 	try {
 		return (await session.backgroundTasks()).length > 0;
@@ -24,7 +24,7 @@ export async function mayHaveBackgroundWork(session: Session, log: Log): Promise
 	}
 }
 
-/** Cancels its turn, awaits the end, and marks it as archived. */
+/** Cancels the turn, awaits its end, and archives the session. */
 export async function cancelAndArchive(session: Session): Promise<void> {
 	await endTurn(session);
 	await session.archive();
@@ -35,11 +35,11 @@ async function endTurn(session: Session): Promise<void> {
 	await session.idle();
 }
 
-/** Ends its turn and all its background work, also what may outlive it. */
+/** Ends the turn and all background work, including work that may outlive the session. */
 export async function endWork(session: Session, log: Log): Promise<void> {
 	await endTurn(session);
 	await session.endBackgroundTasks().catch((thrown: unknown) => {
-		// It ends once it finds its files gone.
+		// Background work ends once its files are gone.
 		log.warn("The background work of a session could not be ended.", { session: session.id, error: thrown });
 	});
 }

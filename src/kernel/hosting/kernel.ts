@@ -1,4 +1,4 @@
-// The kernel: creates and opens sessions, owns them while they are loaded, and closes them all at the end.
+// The kernel creates and opens sessions, owns loaded sessions, and closes them at shutdown.
 import path from "node:path";
 import type { AgentEvent } from "../../api/values/event.ts";
 import { isSystemError, KernelError } from "../../base/errors.ts";
@@ -33,7 +33,7 @@ import { forbiddenMode } from "../interactions/approval-mode.ts";
 import { Session } from "../session/session.ts";
 import type { SessionParts } from "../session/session-parts.ts";
 
-/** Milliseconds for the hooks of a session's end, out of the two seconds that closing has in all. */
+/** Milliseconds for session end hooks, out of the two seconds for closing. */
 const hookBudget = 1000;
 
 export interface KernelParts {
@@ -41,25 +41,25 @@ export interface KernelParts {
 	readonly configuration: Configuration;
 	readonly hostServices: HostServices;
 	/**
-	 * Whether a session is claimed when it is opened, as where each session is given to one of several processes. Absent for
-	 * false: then it is read, until it is written for the first time.
+	 * Whether opening a session claims it, as when sessions are distributed over several processes. Default: false, so the first
+	 * write claims it.
 	 */
 	readonly claimsAtOnce?: boolean;
 }
 
-/** The options of a session, which may depend on its state. */
+/** Session options, which may depend on the session state. */
 type ToOptions = (state: SessionState) => SessionOptions | Promise<SessionOptions>;
 
 export class Kernel {
 	readonly #parts: KernelParts;
 	readonly #sessions = new Map<string, Session>();
-	/** Sessions being opened: concurrent requests for one share its promise. */
+	/** Sessions being opened. Concurrent requests share the promise. */
 	readonly #opening = new Map<string, Promise<Session>>();
-	/** The search for skills per place: sessions that are loaded concurrently share it. */
+	/** Running skill searches by place. Sessions loading concurrently share them. */
 	readonly #skillSearches = createSharedRuns<SkillSet>();
-	/** The same of the search for files of rules, per work directory. */
+	/** Running rule file searches by working directory. */
 	readonly #ruleSearches = createSharedRuns<readonly RuleFile[]>();
-	/** Created when a session first uses it. */
+	/** Created on first use. */
 	#serverPool: Promise<ServerPool> | null = null;
 
 	readonly #builtInSkills: SkillPlace["builtIn"];
@@ -70,15 +70,11 @@ export class Kernel {
 		this.#builtInSkills = createBuiltInSkills(files, builtInSkillsDir, log);
 	}
 
-	/** How many sessions are in memory. */
 	get loadedSessions(): number {
 		return this.#sessions.size;
 	}
 
-	/**
-	 * A new session; the id is one that no session can have yet. Throws ConfigurationError and ModelConfigurationError for
-	 * unusable settings.
-	 */
+	/** Creates a session. The id must be new. Throws ConfigurationError and ModelConfigurationError for unusable settings. */
 	create(
 		workDir: string,
 		options: SessionOptions,
@@ -92,23 +88,20 @@ export class Kernel {
 		});
 	}
 
-	/** The session of this id; created under it when there is none. */
+	/** Opens the session with this id, or creates it. */
 	openOrCreate(workDir: string, id: string, options: SessionOptions | ToOptions): Promise<Session> {
 		const toOptions = typeof options === "function" ? options : () => options;
 		const place = { store: this.#parts.store, workDir, id };
 		const open = async () => {
 			const held = async () => ({ held: await place.store.openOrCreate(workDir, id) });
 			if (this.#parts.claimsAtOnce === true) return createSharedSession(place, await held());
-			// One that cannot be read is opened all the same, and says why at its first prompt.
+			// An unreadable session opens anyway and reports the reason at its first prompt.
 			return (await viewShared(place).catch(() => null)) ?? createSharedSession(place, await held());
 		};
 		return this.#held(id, async () => this.#load(await open(), toOptions));
 	}
 
-	/**
-	 * Opens the session of this id, with options that depend on its state; fails `session-not-found` when there is
-	 * none.
-	 */
+	/** Opens the session with this id; its options depend on its state. Fails with `session-not-found`. */
 	open(workDir: string, id: string, toOptions: ToOptions): Promise<Session> {
 		return this.#held(id, async () => {
 			const place = { store: this.#parts.store, workDir, id };
@@ -119,10 +112,7 @@ export class Kernel {
 		});
 	}
 
-	/**
-	 * Creates a session with a copy of what this one has, or of its beginning, and does not load it. Fails `busy` while a
-	 * turn of it runs.
-	 */
+	/** Copies this session, or its beginning, to a new session without loading it. Fails with `busy` while a turn runs. */
 	async fork(source: Session, id: string, options: ForkOptions): Promise<void> {
 		const { workDir } = source;
 		if (options.workDir !== undefined && path.resolve(options.workDir) !== workDir) {
@@ -135,19 +125,19 @@ export class Kernel {
 		await this.#parts.store.create(workDir, id, (target) => writeFork(begun, options, target), source.id);
 	}
 
-	/** The id of the last used session of a work dir; null when there is none. */
+	/** Id of the last used session in a working directory, or null. */
 	lastSessionId(workDir: string): Promise<string | null> {
 		return this.#parts.store.lastSessionId(workDir);
 	}
 
-	/** The work dir of a session; null when it is in no known one. */
+	/** Working directory of a session, or null if unknown. */
 	workDirOf(id: string): Promise<string | null> {
 		return this.#parts.store.workDirOf(id);
 	}
 
 	/**
-	 * A built-in agent by its name, or that of an agent file by its absolute path. Fails `invalid-input` when there is no
-	 * such agent, or its file is unusable.
+	 * Returns a built-in agent by name, or an agent file by absolute path. Fails with `invalid-input` when it is missing or
+	 * unusable.
 	 */
 	async findAgent(named: string, workDir: string): Promise<AgentDefinition> {
 		const builtIn = builtInAgentNames.find((name) => name === named);
@@ -191,29 +181,29 @@ export class Kernel {
 		return this.#parts.store.list(query);
 	}
 
-	/** The stored events of a session, which is not opened. */
+	/** Reads stored events without opening the session. */
 	readEvents({ workDir, id }: StoredId): AsyncIterable<readonly AgentEvent[]> {
 		return this.#parts.store.readEvents(workDir, id);
 	}
 
-	/** Closes the session of this id if it is loaded; it can be opened again. */
+	/** Closes the session if loaded. It can be opened again. */
 	async unload(id: string): Promise<void> {
 		const session = this.#sessions.get(id);
 		this.#sessions.delete(id);
 		await session?.close(AbortSignal.timeout(hookBudget));
 	}
 
-	/** Removes the files of a session that is not loaded. */
+	/** Removes the files of an unloaded session. */
 	delete(workDir: string, id: string): Promise<void> {
 		return this.#parts.store.delete(workDir, id);
 	}
 
-	/** Closes every session, then ends every child process. */
+	/** Closes every session, then ends all child processes. */
 	async close(): Promise<void> {
 		const sessions = [...this.#sessions.values()];
 		this.#sessions.clear();
 		await Promise.allSettled(sessions.map((session) => session.close(AbortSignal.timeout(hookBudget))));
-		// If the pool could not be created there is nothing to close.
+		// If creating the pool failed, nothing needs closing.
 		const pool = await this.#serverPool?.catch(() => null);
 		await pool?.close();
 		await this.#parts.hostServices.processes.endAll();
@@ -223,7 +213,7 @@ export class Kernel {
 		await this.#parts.store.close();
 	}
 
-	/** The skills for a work directory; `skillsDirs` are those of the command line. */
+	/** Skills for a working directory; `skillsDirs` come from the command line. */
 	findSkills(workDir: string, skillsDirs: readonly string[]): Promise<SkillSet> {
 		const { hostServices, configuration } = this.#parts;
 		return this.#findSkills({
@@ -239,7 +229,7 @@ export class Kernel {
 		});
 	}
 
-	/** The text of one of those; null when there is none of this name, or its file cannot be read. */
+	/** Text of a skill, or null when it is missing or unreadable. */
 	async skillText(workDir: string, skillsDirs: readonly string[], name: string): Promise<string | null> {
 		const { hostServices } = this.#parts;
 		const { skills } = await this.findSkills(workDir, skillsDirs);
@@ -248,7 +238,7 @@ export class Kernel {
 		return await loadSkillText(skill, hostServices.files.admitting(secretsOf(hostServices).admit));
 	}
 
-	/** Searches with the same work dir and skill directories that may read the same give the same result. */
+	/** Searches with equal directories and read permissions share one result. */
 	#findSkills({ ruled, files, ...place }: SkillSearch): Promise<SkillSet> {
 		const key = JSON.stringify([place.workDir, place.skillsDirs, ruled]);
 		return this.#skillSearches(key, () => discoverSkills({ ...place, files: files(), builtIn: this.#builtInSkills }));
@@ -267,7 +257,7 @@ export class Kernel {
 		return this.#serverPool;
 	}
 
-	/** The loaded session of this id, or the one that `open` gives; never two on the same files. */
+	/** Returns the loaded session, or the one `open` returns. Never two on the same files. */
 	async #held(id: string, open: () => Promise<Session>): Promise<Session> {
 		const session = this.#sessions.get(id);
 		if (session !== undefined) return session;
@@ -316,7 +306,7 @@ export class Kernel {
 			if (options.opensEarly !== true) await session.begun;
 			await persistCreationOptions(stored, options);
 		} catch (thrown) {
-			// A session that cannot be written reports it at its first prompt; it can always be started.
+			// A session that cannot be written still starts, and reports it at its first prompt.
 			hostServices.log.error("The start of a session could not be stored.", { session: stored.id, error: thrown });
 		}
 		return session;
@@ -327,7 +317,7 @@ function invalidInput(message: string, cause?: unknown): KernelError {
 	return new KernelError("invalid-input", message, cause === undefined ? {} : { cause });
 }
 
-/** Whoever creates a session learns that it cannot begin in this mode; an earlier session goes on without it. */
+/** Creating a session in a forbidden mode fails. An existing session continues without the mode. */
 function refuseForbiddenMode({ mode = {} }: SessionOptions, { forbiddenModes }: SessionParts): void {
 	const chosen = { yolo: mode.approvesEverything, auto: mode.isAway };
 	for (const name of ["yolo", "auto"] as const) {
@@ -336,7 +326,7 @@ function refuseForbiddenMode({ mode = {} }: SessionOptions, { forbiddenModes }: 
 	}
 }
 
-/** Loaded lazily, on first use. */
+/** Loaded on first use. */
 async function createServerPool({ hostServices, configuration }: KernelParts): Promise<ServerPool> {
 	const [{ ServerPool }, { createMcpAuthorization }] = await Promise.all([
 		import("../../core/mcp/server-pool.ts"),
@@ -359,8 +349,7 @@ function withEnvironment(hostServices: HostServices, added: SessionOptions["envi
 }
 
 /**
- * What a session may do without asking, as the state of a new one has it. Approvals of earlier versions that cover more
- * than anybody saw are dropped; the next request says so.
+ * Initial approvals from the session state. Drops overly broad approvals from earlier versions; the next request reports that.
  */
 async function beginApprovals(stored: SharedSession, options: SessionOptions, log: Log): Promise<void> {
 	const { mode = {}, permissions = {}, afk } = options;
@@ -389,7 +378,7 @@ async function beginApprovals(stored: SharedSession, options: SessionOptions, lo
 
 type Approval = SessionState["approval"];
 
-/** Compared by hand: loading what compares any two values takes a noticeable part of the opening of a session. */
+/** Compared field by field: loading a generic comparison noticeably slows session opening. */
 function isSameApproval(one: Approval, other: Approval): boolean {
 	return (
 		one.yolo === other.yolo &&
@@ -408,7 +397,7 @@ async function persistCreationOptions(stored: SharedSession, { creationOptions }
 	await stored.commit({ state: { creationOptions } }, { sync: true, whenClaimed: true });
 }
 
-/** Adds the missing directories to the workspace, and drops those that no longer exist. */
+/** Adds missing directories to the workspace and drops deleted ones. */
 async function addDirectories(stored: SharedSession, added: readonly string[], files: Files): Promise<void> {
 	const known = stored.state().additionalDirs;
 	const additionalDirs: string[] = [];

@@ -1,5 +1,5 @@
-// The fork of a session: a new one that begins with a copy of what the session has, or of its beginning. Background work,
-// its notifications and files of output stay with the session they belong to.
+// Forks a session: the new session starts with a copy of the source or its beginning. Background work, its notifications and
+// output files stay with the source.
 
 import { toParts } from "../../api/values/content.ts";
 import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
@@ -12,12 +12,12 @@ import type { ForkOptions } from "../api.ts";
 import type { ForkSource } from "../session/fork-source.ts";
 import { readCreationOptions } from "./creation-options.ts";
 
-/** Events that are written together. */
+/** Events per write. */
 const batchSize = 500;
 
 const forkMark = "Fork: ";
 
-/** Writes the copy. Fails `invalid-input` where it cannot be cut so. */
+/** Writes the copy. Fails with `invalid-input` for an invalid cut. */
 export async function writeFork(source: ForkSource, options: ForkOptions, target: StoredSession): Promise<void> {
 	const { cut } = options;
 	const { stored, rows, end, plan } = source;
@@ -34,7 +34,7 @@ export async function writeFork(source: ForkSource, options: ForkOptions, target
 	const added: readonly ContextRow[] =
 		cut?.replacement === undefined ? [] : [{ type: "message", message: cut.replacement }];
 	const whole = [...retained, ...added];
-	// The rows come last: with them nothing of a step is missing in the context.
+	// Rows come last, so the context never misses part of a step.
 	await target.commit({
 		...(whole.length === 0 ? {} : { context: { kind: "replace" as const, rows: whole } }),
 		state: { ...toForkState(stored, options), ...plan, customTitle: titleOf(stored, writer.firstPrompt) },
@@ -42,8 +42,8 @@ export async function writeFork(source: ForkSource, options: ForkOptions, target
 }
 
 /**
- * The state of a fork. What a person approved for the session was for that one, and the fork asks again; what its creator
- * made it with holds for the fork as well, and so does its workspace, of which its context speaks.
+ * The state of a fork. User approvals are not copied; the fork asks again. The creation options and the workspace, which the
+ * context mentions, are copied.
  */
 function toForkState(stored: StoredSession, { cut, isOpenedAnew = false }: ForkOptions): Partial<SessionState> {
 	const { additionalDirs, todos, creationOptions } = stored.state();
@@ -53,7 +53,7 @@ function toForkState(stored: StoredSession, { cut, isOpenedAnew = false }: ForkO
 		additionalDirs: isOpenedAnew ? [] : additionalDirs,
 		creationOptions,
 		forkedFrom: stored.id,
-		// They may be of a turn that was cut off.
+		// The todos may come from a turn that was cut off.
 		todos: cut === undefined ? todos : [],
 	};
 }
@@ -64,7 +64,7 @@ function titleOf(stored: StoredSession, firstPrompt: string | null): string | nu
 	return title.startsWith(forkMark) ? title : `${forkMark}${title}`;
 }
 
-/** The rows up to the end of the first so many messages. */
+/** Rows up to the end of this many messages. */
 function cutRows(rows: readonly ContextRow[], messages: number): readonly ContextRow[] {
 	const all = messagesOf(rows);
 	if (messages > all.length) {
@@ -96,7 +96,7 @@ function messagesOf(rows: readonly ContextRow[]): readonly HistoryEntry[] {
 	return rows.flatMap((row) => (row.type === "message" ? [row.message] : []));
 }
 
-/** The calls of these messages that none of them answers. */
+/** Calls in these messages without a result. */
 function openCalls(messages: readonly HistoryEntry[]): readonly string[] {
 	const open = new Set<string>();
 	for (const { toolCalls = [], toolCallId } of messages) {
@@ -106,10 +106,10 @@ function openCalls(messages: readonly HistoryEntry[]): readonly string[] {
 	return [...open];
 }
 
-/** A place in the log at which a message began. */
+/** Log position where a message starts. */
 interface Mark {
 	readonly key: string;
-	/** Whether it begins a turn. */
+	/** Whether it starts a turn. */
 	readonly isFirst: boolean;
 	readonly seq: number;
 }
@@ -133,15 +133,15 @@ function inputKey(content: HistoryEntry["content"]): string {
 	return `input ${content.map((part) => (part.type === "text" ? part.text : part.type)).join("\n")}`;
 }
 
-/** The key of the mark that a message has in the log; null for one that has none. */
+/** Key of the message's mark in the log, or null. */
 function keyOf({ role, content }: HistoryEntry): string | null {
 	if (role === "assistant") return stepKey;
 	return role === "user" ? inputKey(content) : null;
 }
 
 /**
- * The last event of what is retained, and whether it is within a turn. Messages have no place in the log: those that are cut
- * off are matched with its inputs and steps from the end, because a compaction may have removed the beginning.
+ * Returns the last retained event and whether it is inside a turn. Messages have no log position: those cut off are matched with
+ * log inputs and steps from the end, because compaction may have removed the beginning.
  */
 async function findPlace({ stored, rows, end }: ForkSource, messages: number) {
 	const marks: Mark[] = [];
@@ -160,7 +160,7 @@ async function findPlace({ stored, rows, end }: ForkSource, messages: number) {
 		const key = keyOf(message);
 		const known = key === null ? [] : (places.get(key) ?? []);
 		while ((known.at(-1) ?? -1) >= at) known.pop();
-		// What is not in the log, such as a reminder, is nowhere in it.
+		// Some messages, such as reminders, are not in the log.
 		at = known.at(-1) ?? at;
 	}
 	const mark = marks[at];
@@ -180,12 +180,12 @@ class EventWriter {
 		this.#target = target;
 	}
 
-	/** The subagents whose events were copied. */
+	/** Subagents whose events were copied. */
 	get agentIds(): ReadonlySet<string> {
 		return this.#agentIds;
 	}
 
-	/** The title that the first prompt gives; null without one. */
+	/** Title derived from the first prompt, or null. */
 	get firstPrompt(): string | null {
 		return this.#firstPrompt;
 	}
@@ -201,7 +201,7 @@ class EventWriter {
 		if (this.#batch.length >= batchSize) await this.#flush();
 	}
 
-	/** The turn that was cut is over. */
+	/** Ends the turn that was cut. */
 	async finish(isWithinTurn: boolean): Promise<void> {
 		if (isWithinTurn && this.#last !== null) {
 			const { turnId, at } = this.#last;
@@ -218,7 +218,7 @@ class EventWriter {
 	}
 }
 
-/** The subagents can be asked again: they know what they knew. */
+/** Subagents of the fork can be resumed with their context. */
 async function copyAgents(source: StoredSession, target: StoredSession, ids: ReadonlySet<string>): Promise<void> {
 	for (const id of ids) {
 		const agent = await source.openAgent(id);

@@ -1,6 +1,6 @@
-// Hosts many sessions in one process: creates and opens them as clients request, and unloads those that nobody uses
-// until they are used again. The slot cache decides which are loaded; this file defines what a hosted session is opened
-// with and does. It is one class because every operation depends on what the others have left chosen, loading or gone.
+// Hosts many sessions in one process: creates and opens them on request, and unloads idle ones until their next use. The slot
+// cache decides which sessions are loaded; this class defines how they are opened and used. It is one class because every
+// operation depends on the chosen, loading and removed sessions.
 
 import type { AgentEvent } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -40,27 +40,27 @@ import { SlotCache } from "./slot-cache.ts";
 
 export interface SessionHostParts extends CommonOptions {
 	readonly kernel: Kernel;
-	/** Whether the turn that an ended process left without an end is ended when its session is loaded. */
+	/** Whether loading a session ends a turn left unfinished by an ended process. */
 	readonly endsInterruptedTurns?: boolean;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
 }
 
-/** A handle as the kernel itself sees it. */
+/** A handle with kernel internals. */
 type LoadedSession = SessionHandle & { readonly session: Session };
 
 export class SessionHost implements SessionsApi {
 	readonly takesEditorFiles = true;
 	readonly #parts: SessionHostParts;
 	readonly #cache: SlotCache<Session>;
-	/** The options of each session that was created or opened here, oldest first. */
+	/** Options of each session created or opened here, oldest first. */
 	readonly #chosen = new Map<string, ChosenOptions>();
-	/** Being archived or deleted by this process: unknown from the moment at which that was requested. */
+	/** Sessions being archived or deleted here. Hidden as soon as that was requested. */
 	readonly #gone = new Set<string>();
 	readonly #faults = new FaultScopes();
-	/** The sessions that are being loaded. */
+	/** Sessions being loaded. */
 	readonly #loading = new Set<string>();
-	/** The sessions whose loss is awaited. */
+	/** Sessions watched for loss of their claim. */
 	readonly #watched = new WeakSet<Session>();
 	#isStopped = false;
 
@@ -83,7 +83,9 @@ export class SessionHost implements SessionsApi {
 		});
 	}
 
-	/** Creates a session. Fails `model-not-set` when there is no such model, `overloaded` when too many are in use. */
+	/**
+	 * Creates a session. Fails with `model-not-set` for an unknown model, and with `overloaded` when too many sessions are in use.
+	 */
 	async create(request: CreationOptions): Promise<LoadedSession> {
 		const { kernel } = this.#parts;
 		this.#refuseGone("");
@@ -98,14 +100,14 @@ export class SessionHost implements SessionsApi {
 		});
 	}
 
-	/** Acquires the session of this id, loading it from memory or disk if necessary. Fails `session-not-found`. */
+	/** Acquires the session with this id, loading it if necessary. Fails with `session-not-found`. */
 	acquire(id: string, opening: OpeningOptions = {}): Promise<LoadedSession> {
 		return this.#cache.serialize(id, async () => {
 			this.#refuseGone(id);
 			const chosen = this.#chosen.get(id);
 			if (chosen === undefined) return await this.#openStored(id, opening);
 			const { kernel } = this.#parts;
-			// Another model may have been chosen since.
+			// The model may have changed since.
 			const choose = ({ creationOptions }: SessionState) =>
 				withStoredModel(this.#parts, chosen, creationOptions).options;
 			const session = await this.#load(id, () => kernel.openOrCreate(chosen.workDir, id, choose));
@@ -113,7 +115,9 @@ export class SessionHost implements SessionsApi {
 		});
 	}
 
-	/** Forks a session. Fails `session-not-found`, `busy` while a turn of it runs, `invalid-input` where it cannot be cut. */
+	/**
+	 * Forks a session. Fails with `session-not-found`, with `busy` while a turn runs, and with `invalid-input` for an invalid cut.
+	 */
 	async fork(id: string, options: ForkOptions = {}): Promise<string> {
 		const { kernel } = this.#parts;
 		const forkId = await this.#newId(options.id);
@@ -123,7 +127,7 @@ export class SessionHost implements SessionsApi {
 		try {
 			await write(session);
 			const chosen = this.#chosen.get(id);
-			// With the environment and the servers of this one, which are not stored.
+			// The fork inherits this session's environment and servers, which are not stored.
 			if (chosen !== undefined && options.isOpenedAnew !== true) {
 				this.#chosen.set(forkId, withStoredModel(this.#parts, chosen, session.creationOptions));
 			}
@@ -133,29 +137,29 @@ export class SessionHost implements SessionsApi {
 		}
 	}
 
-	/** The sessions created or opened here that are not archived, oldest first. */
+	/** Unarchived sessions created or opened here, oldest first. */
 	async loaded(): Promise<readonly SessionInfo[]> {
 		return [...this.#chosen]
 			.filter(([id]) => !this.#gone.has(id))
 			.map(([id, chosen]) => toInfo(id, chosen, this.#loaded(id)));
 	}
 
-	/** All that are stored, a page at a time. */
+	/** All stored sessions, page by page. */
 	list(query: ListQuery): Promise<SessionPage> {
 		return this.#parts.kernel.list(query);
 	}
 
-	/** The stored events of one of those, which is not opened. */
+	/** Reads stored events without opening the session. */
 	storedEvents(session: StoredId): AsyncIterable<readonly AgentEvent[]> {
 		return this.#parts.kernel.readEvents(session);
 	}
 
-	/** The models of the settings, and which of them a session without a wish gets. */
+	/** The configured models and the default model. */
 	models(): Promise<ModelList> {
 		return withModelError(() => listModels(this.#parts));
 	}
 
-	/** The skills of the process's work directory. */
+	/** Skills of the process working directory. */
 	async skills(): Promise<readonly SkillInfo[]> {
 		const { kernel, workDir, options } = this.#parts;
 		const { skills } = await kernel.findSkills(workDir, options.skillsDirs);
@@ -167,23 +171,23 @@ export class SessionHost implements SessionsApi {
 		return await kernel.skillText(workDir, options.skillsDirs, name);
 	}
 
-	/** Cancels a running turn; fails `session-not-found`. False when there was none. */
+	/** Cancels a running turn; returns false without one. Fails with `session-not-found`. */
 	async interrupt(id: string): Promise<boolean> {
 		this.#refuseGone(id);
 		const session = this.#loaded(id);
 		if (session === null) {
-			// It has no running turn, but an unknown id must still fail.
+			// No turn is running, but an unknown id must still fail.
 			if (this.#chosen.has(id) || (await this.#visit(id, async () => {}))) return false;
 			return await this.interrupt(id);
 		}
-		// It is only there to be read.
+		// Archived sessions are read-only.
 		if (session.isArchived) throw notFound(id);
 		if (!isRunning(session)) return false;
 		await session.send({ type: "turn.cancel" });
 		return true;
 	}
 
-	/** Archives a session, cancelling its running turn; its files stay. */
+	/** Archives a session and cancels its running turn. Its files stay. */
 	async archive(id: string): Promise<void> {
 		if (await this.#visit(id, cancelAndArchive)) return;
 		const { session, release } = await this.acquire(id);
@@ -199,7 +203,7 @@ export class SessionHost implements SessionsApi {
 			release();
 		}
 		await this.#cache.serialize(id, async () => {
-			// From now on its persisted state marks it as archived.
+			// The persisted state now marks it as archived.
 			this.#gone.delete(id);
 			await this.#forget(id);
 		});
@@ -209,7 +213,7 @@ export class SessionHost implements SessionsApi {
 		await this.#visit(id, (session) => session.unarchive(), "archived");
 	}
 
-	/** Unloads a session that nobody uses; whoever acquires it later does so with options of their own. */
+	/** Unloads an unused session. A later caller acquires it with its own options. */
 	async unload(id: string): Promise<void> {
 		await this.#cache.evict(id);
 		await this.#cache.serialize(id, async () => {
@@ -217,7 +221,7 @@ export class SessionHost implements SessionsApi {
 		});
 	}
 
-	/** Deletes a session and all its files; nothing happens when there is none. */
+	/** Deletes a session and all its files. Idempotent. */
 	async delete(id: string): Promise<void> {
 		if (this.#isStopped) throw programEnds();
 		this.#gone.add(id);
@@ -236,8 +240,8 @@ export class SessionHost implements SessionsApi {
 	}
 
 	/**
-	 * Which session's work has just thrown an uncaught exception; `nobody` when that is unknown, null when there are no
-	 * sessions. Call it in the handler of the exception.
+	 * The session whose work has just thrown an uncaught exception; `nobody` when unknown, null without sessions. Call it in the
+	 * exception handler.
 	 */
 	faultOwner(): FaultOwner | null {
 		if (this.#cache.slots().length === 0) return null;
@@ -245,7 +249,7 @@ export class SessionHost implements SessionsApi {
 		return (id === null ? null : this.#loaded(id)) ?? nobody;
 	}
 
-	/** Stops every session: running turns end as cancelled. */
+	/** Stops every session. Running turns end as cancelled. */
 	async stop(): Promise<void> {
 		this.#isStopped = true;
 		this.#cache.stop();
@@ -253,9 +257,9 @@ export class SessionHost implements SessionsApi {
 	}
 
 	/**
-	 * Does something with a stored session that is not used here, and unloads it again: it runs nothing, so it needs
-	 * neither its agent nor its tools, and whoever acquires it later does so with options of their own. False, with nothing
-	 * done, for one that is used here. Fails `session-not-found`.
+	 * Runs work on a stored, unused session and unloads it again. The session runs nothing, so it needs neither agent nor tools;
+	 * later callers acquire it with their own options. Returns false without running the work when the session is in use. Fails
+	 * with `session-not-found`.
 	 */
 	#visit(id: string, work: (session: Session) => Promise<void>, wanted?: "archived"): Promise<boolean> {
 		return this.#cache.serialize(id, async () => {
@@ -275,17 +279,17 @@ export class SessionHost implements SessionsApi {
 		});
 	}
 
-	/** Unloads a session again, unless somebody reads it who came before. */
+	/** Unloads a session unless an earlier reader still uses it. */
 	async #removeUnused(id: string): Promise<void> {
 		if (!this.#cache.isUsed(id)) await this.#cache.remove(id);
 	}
 
-	/** The work directory of a stored session; one that is in no known one may be in that of the process. */
+	/** Working directory of a stored session. Falls back to the process working directory. */
 	async #findWorkDir(id: string): Promise<string> {
 		return (await this.#parts.kernel.workDirOf(id)) ?? this.#parts.workDir;
 	}
 
-	/** Opens a session that an earlier process or another client left on disk. */
+	/** Opens a session left on disk by an earlier process or another client. */
 	#openStored(id: string, opening: OpeningOptions): Promise<LoadedSession> {
 		return withModelError(() => this.#tryToOpen(id, opening));
 	}
@@ -317,12 +321,12 @@ export class SessionHost implements SessionsApi {
 			if (this.#parts.endsInterruptedTurns === true) await session.endInterruptedTurn();
 			return session;
 		}
-		// The host stopped while the session was being opened.
+		// The host stopped while the session was opening.
 		await session.stop();
 		throw programEnds();
 	}
 
-	/** A session of a worker that another process has claimed is dropped: its clients find it there. Elsewhere it is read on. */
+	/** In a worker, drops a session claimed by another process: its clients find it there. Elsewhere it stays readable. */
 	#watchLoss(id: string, session: Session): void {
 		if (this.#watched.has(session)) return;
 		this.#watched.add(session);
@@ -337,7 +341,7 @@ export class SessionHost implements SessionsApi {
 		});
 	}
 
-	/** Runs work so that an uncaught exception in it is attributed to the session. */
+	/** Runs work and attributes its uncaught exceptions to the session. */
 	#asOf<Result>(id: string, work: () => Result): Result {
 		const isOnly = [...this.#chosen.keys(), ...this.#loading].every((known) => known === id);
 		return isOnly ? this.#faults.withoutScope(id, work) : this.#faults.within(id, work);
@@ -376,7 +380,7 @@ export class SessionHost implements SessionsApi {
 		};
 	}
 
-	/** A handle to read an archived session, which is unloaded with its release. */
+	/** Returns a read-only handle to an archived session. Releasing it unloads the session. */
 	#toReader(id: string, session: Session, chosen: ChosenOptions): LoadedSession {
 		const handle = this.#toHandle(id, session, chosen);
 		const release = () => {
@@ -398,11 +402,11 @@ export class SessionHost implements SessionsApi {
 		await this.#cache.remove(id);
 	}
 
-	/** What is known of a session while it is not loaded. */
+	/** Records the model of a session for when it is unloaded. */
 	#noteModel(id: string, session: Session): void {
 		const chosen = this.#chosen.get(id);
 		if (chosen === undefined) return;
-		// One without a turn is not stored: its options are remembered here.
+		// A session without a turn is not stored, so remember its options here.
 		const now = withStoredModel(this.#parts, chosen, session.creationOptions);
 		this.#chosen.set(id, { ...now, ...session.modelInUse });
 	}
@@ -411,7 +415,7 @@ export class SessionHost implements SessionsApi {
 		return this.#cache.get(id)?.value ?? null;
 	}
 
-	/** An id for a session, which is the given one if there is one. Fails `invalid-input` for one that cannot be used. */
+	/** Returns the given id or a new one. Fails with `invalid-input` for an unusable id. */
 	async #newId(given: string | undefined): Promise<string> {
 		const { kernel, clock, identifiers } = this.#parts;
 		if (given === undefined) return timeOrderedUuid(clock.now(), identifiers);

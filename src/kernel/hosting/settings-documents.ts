@@ -1,5 +1,5 @@
-// Settings documents of clients: TOML files near the work directory or in the home directory. The content belongs to
-// the client; this file finds, reads and replaces them.
+// Client settings documents: TOML files near the working directory or in the home directory. Clients own the content; this file
+// finds, reads and replaces them.
 import { isUtf8 } from "node:buffer";
 import path from "node:path";
 import { createBatchedWork } from "../../base/batched-work.ts";
@@ -24,14 +24,11 @@ interface Place {
 	readonly clock: Clock;
 	readonly workDir: string;
 	readonly home: string;
-	/** Has every document, by the name of its file; absent to look for them. */
+	/** Contains every document by file name. When absent, documents are looked up. */
 	readonly only?: string;
 }
 
-/**
- * Looks for the document's directory in the work directory and its parents; when none has it, the document is read and
- * created in the home directory.
- */
+/** Searches the working directory and its parents for the document directory. Falls back to the home directory. */
 export function createSettingsDocuments(place: Place): SettingsDocuments {
 	const known = new Map<string, SettingsDocument>();
 	return {
@@ -45,7 +42,7 @@ export function createSettingsDocuments(place: Place): SettingsDocuments {
 
 type Content = Readonly<Record<string, unknown>>;
 
-/** A change that waits to be applied; one that fails leaves the others as they are. */
+/** A pending change. A failed change does not affect others. */
 interface Update {
 	readonly change: Parameters<SettingsDocument["update"]>[0];
 	outcome: { readonly document: Content } | { readonly thrown: unknown } | null;
@@ -59,7 +56,7 @@ function createDocument(name: string, place: Place): SettingsDocument {
 		return found;
 	};
 
-	/** The text after all changes that can be applied; null when there is none. */
+	/** Returns the text after all applicable changes, or null when unchanged. */
 	const apply = async (updates: readonly Update[], target: string): Promise<string | null> => {
 		let document = await readDocument(target, files, true);
 		let isChanged = false;
@@ -76,7 +73,7 @@ function createDocument(name: string, place: Place): SettingsDocument {
 		}
 		return isChanged ? document.text : null;
 	};
-	// Clients send many changes at once; each replacement waits for the disk.
+	// Clients send many changes at once, and each replacement waits for the disk.
 	const write = createBatchedWork<Update>(async (updates) => {
 		const target = await file();
 		await withStorageError(target, () => files.makeDirectory(path.dirname(target)));
@@ -101,8 +98,8 @@ function createDocument(name: string, place: Place): SettingsDocument {
 }
 
 /**
- * The document with other data; everything else in its text stays as it is written, comments included. Throws
- * `storage-failed` when it cannot be written, or would be too long to be read again.
+ * Replaces the document data and keeps the rest of its text, comments included. Throws `storage-failed` when it cannot be written
+ * or becomes too long to read.
  */
 async function withChange(document: TomlDocument, data: Content, target: string): Promise<TomlDocument> {
 	const changes = findTomlChanges(document.data, data);
@@ -110,7 +107,7 @@ async function withChange(document: TomlDocument, data: Content, target: string)
 	return changed ?? (await anew(data, target));
 }
 
-/** Written anew: not every form of a value can be changed in its place. */
+/** Rewrites the document: not every value can be changed in place. */
 async function anew(data: Content, target: string): Promise<TomlDocument> {
 	if (!isTomlTable(data))
 		throw new KernelError("storage-failed", `${target} cannot be changed in its place; change it by hand.`);
@@ -130,10 +127,10 @@ async function findFile(name: string, { files, workDir, home, only }: Place): Pr
 	}
 }
 
-/** Empty when there is no file. */
+/** Empty when the file is missing. */
 async function readDocument(file: string, files: Files, isChanged = false): Promise<TomlDocument> {
 	const bytes = (await withStorageError(file, () => files.read(file))) ?? Buffer.alloc(0);
-	// What is left as it is written would come back as other characters.
+	// Unchanged bytes would be written back as other characters.
 	if (isChanged && !isUtf8(bytes))
 		throw new KernelError("storage-failed", `${file} is not UTF-8 and is left as it is; mend it and try again.`);
 	const text = bytes.toString("utf8").replace(/^\ufeff/, "");

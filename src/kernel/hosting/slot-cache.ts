@@ -1,39 +1,38 @@
-// A cache with a bounded number of loaded values by id. When all slots are taken, the least recently used idle value is
-// evicted. Work on one id is serialized; different ids wait for each other only for a free slot.
+// A bounded cache of loaded values by id. When full, evicts the least recently used idle value. Work on one id is serialized;
+// different ids only wait for a free slot.
 import type { Clock } from "../../base/clock.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Log } from "../../base/log.ts";
 
 export interface SlotCacheSettings<Value> {
-	/** How many values may be loaded at once. */
 	readonly capacity: number;
-	/** Milliseconds of idleness after which a value is evicted; 0 for never. */
+	/** Milliseconds of idleness until eviction; 0 disables it. */
 	readonly evictAfter: number;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Whether the value is working; such a value is never evicted. */
+	/** Whether the value is working. Working values are never evicted. */
 	isWorking(value: Value): boolean;
 	/** Whether an idle value may be unloaded. */
 	isEvictable(value: Value): Promise<boolean>;
-	/** Unloads the value. Its slot is free afterwards, even when this fails. */
+	/** Unloads the value. Frees its slot even on failure. */
 	unload(id: string, value: Value): Promise<void>;
-	/** The error for a request for a slot while all values are in use. */
+	/** The error for a slot request while all values are in use. */
 	createFullError(used: number, capacity: number): Error;
 }
 
-/** One id of the cache. Its value is loaded on use and unloaded when its slot is required. */
+/** One cached id. Its value is loaded on use and unloaded when its slot is needed. */
 export interface Slot<Value> {
 	readonly id: string;
-	/** Null while it is not loaded. */
+	/** Null while unloaded. */
 	readonly value: Value | null;
 }
 
 interface MutableSlot<Value> extends Slot<Value> {
 	value: Value | null;
 	isEvicting: boolean;
-	/** How many users have acquired it. */
+	/** Number of current users. */
 	holders: number;
-	/** Position of its last use among all uses. */
+	/** Sequence number of the last use. */
 	lastUse: number;
 	withdrawEviction: (() => void) | null;
 }
@@ -41,10 +40,10 @@ interface MutableSlot<Value> extends Slot<Value> {
 export class SlotCache<Value> {
 	readonly #settings: SlotCacheSettings<Value>;
 	readonly #byId = createKeyedQueue();
-	/** Requests for a slot, first come, first served. */
+	/** Slot requests, first come, first served. */
 	readonly #admission = createKeyedQueue();
 	readonly #slots = new Map<string, MutableSlot<Value>>();
-	/** Evictions under way, each of which may free a slot. */
+	/** Running evictions, each of which may free a slot. */
 	readonly #evictions = new Set<Promise<void>>();
 	#used = 0;
 	#uses = 0;
@@ -63,14 +62,13 @@ export class SlotCache<Value> {
 		return this.#slots.get(id) ?? null;
 	}
 
-	/** All slots, in the order in which they were first loaded. */
 	slots(): readonly Slot<Value>[] {
 		return [...this.#slots.values()];
 	}
 
 	/**
-	 * Loads the value of this id with `open` unless it is loaded. Call it within `serialize`. Fails with the error of
-	 * `createFullError` or of `open`; a new id then gets no slot.
+	 * Loads the value with `open` unless it is loaded. Call it inside `serialize`. Fails with the error of `createFullError` or
+	 * `open`; a new id then gets no slot.
 	 */
 	async load(id: string, open: () => Promise<Value>): Promise<Value> {
 		const slot = this.#slots.get(id) ?? newSlot<Value>(id);
@@ -87,8 +85,8 @@ export class SlotCache<Value> {
 	}
 
 	/**
-	 * Protects the value from eviction until what it returns was called, once; the last of them allows eviction after a
-	 * while. A value that was removed and loaded again is another one, which it does not concern.
+	 * Protects the value from eviction until the returned function is called. The last release restarts the idle timeout. A
+	 * release does not affect a value that was removed and loaded again.
 	 */
 	acquire(id: string): () => void {
 		const slot = this.#slots.get(id);
@@ -109,13 +107,13 @@ export class SlotCache<Value> {
 		return slot !== undefined && this.#isUsed(slot);
 	}
 
-	/** Unloads the value of this id now, as when its slot was required; nothing happens while it is in use. */
+	/** Unloads the value now, as if its slot were needed. Does nothing while it is in use. */
 	async evict(id: string): Promise<void> {
 		const slot = this.#slots.get(id);
 		if (slot !== undefined) await this.#evict(slot, false);
 	}
 
-	/** Unloads the value and forgets the id. Call it within `serialize`. */
+	/** Unloads the value and forgets the id. Call it inside `serialize`. */
 	async remove(id: string): Promise<void> {
 		const slot = this.#slots.get(id);
 		this.#slots.delete(id);
@@ -128,18 +126,18 @@ export class SlotCache<Value> {
 		for (const { withdrawEviction } of this.#slots.values()) withdrawEviction?.();
 	}
 
-	/** Takes a slot, without waiting for a value that could itself wait for one. */
+	/** Takes a slot without waiting for a value that could itself wait for one. */
 	async #takeSlot(): Promise<void> {
 		const unevictable = new Set<Slot<Value>>();
 		while (true) {
-			// The next request does not have to wait while a value is evicted for this one.
+			// The next request need not wait while a value is evicted for this one.
 			const found = await this.#admission.run("", () => this.#findSlot(unevictable));
 			if (found.candidate === null || (await found.isEvicted)) return;
 			unevictable.add(found.candidate);
 		}
 	}
 
-	/** Takes a free slot, or starts to evict a value for the caller. */
+	/** Takes a free slot, or starts evicting a value for the caller. */
 	async #findSlot(unevictable: ReadonlySet<Slot<Value>>) {
 		const { capacity, createFullError } = this.#settings;
 		while (this.#used >= capacity) {
@@ -161,7 +159,7 @@ export class SlotCache<Value> {
 		return found;
 	}
 
-	/** Whether the value was evicted; a reserved slot stays taken for the caller. */
+	/** Returns whether the value was evicted. A reserved slot stays taken for the caller. */
 	async #evict(slot: MutableSlot<Value>, isReserved: boolean): Promise<boolean> {
 		if (!this.#isIdle(slot)) return false;
 		slot.isEvicting = true;
@@ -191,7 +189,7 @@ export class SlotCache<Value> {
 		await this.#asEviction(unloaded);
 	}
 
-	/** Registers work whose end, successful or not, makes requests for a slot look again. */
+	/** Registers an eviction. When it settles, waiting slot requests search again. */
 	async #asEviction<T>(work: Promise<T>): Promise<T> {
 		const over = work.then(
 			() => {},

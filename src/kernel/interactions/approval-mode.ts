@@ -1,10 +1,9 @@
-// Who decides instead of the person: yolo approves everything, afk means that nobody is at the keyboard. Flags and
-// settings switch either on for this run; commands persist it in the session's state. Settings can forbid both.
+// Automatic approval modes: yolo approves everything, afk means unattended. Flags and settings enable them for this run; commands
+// persist them in the session state. Settings can forbid both.
 import { KernelError } from "../../base/errors.ts";
 import type { SessionState, StoredSession } from "../../ports/store/session-store.ts";
 import type { ApprovalState } from "./approval-state.ts";
 
-/** The error for a choice of a mode that the file forbids. */
 export function forbiddenMode(mode: "auto" | "yolo", file: string): KernelError {
 	return new KernelError("invalid-input", `The mode "${mode}" is forbidden by ${file}: choose another one.`);
 }
@@ -12,12 +11,12 @@ export function forbiddenMode(mode: "auto" | "yolo", file: string): KernelError 
 export interface ApprovalModeSettings {
 	readonly stored: Pick<StoredSession, "commit">;
 	readonly state: ApprovalState;
-	/** On for this run, whatever the state says. */
+	/** Enabled for this run, regardless of the state. */
 	readonly yolo: boolean;
 	readonly afk: boolean;
-	/** The modes that approve nothing, whatever is on, each with the file that says so. */
+	/** Modes that never approve anything, each with the file that forbids it. */
 	readonly forbiddenModes: ReadonlyMap<"auto" | "yolo", string>;
-	/** Called after every switch. */
+	/** Called after every change. */
 	onSwitched?(): void;
 }
 
@@ -38,27 +37,26 @@ export class ApprovalMode {
 		this.#onSwitched = () => onSwitched?.();
 	}
 
-	/** Whether everything is approved without a request. */
 	get isYolo(): boolean {
 		return !this.#forbidden.has("yolo") && (this.#yolo || this.#state.fields.yolo);
 	}
 
-	/** Whether nobody is at the keyboard. */
+	/** Whether the session is unattended. */
 	get isAway(): boolean {
 		return this.#afk || this.isWithheld;
 	}
 
-	/** Whether what no rule speaks of is approved while nobody is at the keyboard. */
+	/** Whether unattended calls without a matching rule are approved. */
 	get approvesWhileAway(): boolean {
 		return !this.#forbidden.has("auto");
 	}
 
-	/** Whether the session's state says so: a run whose own flag says it needs no reminder of it. */
+	/** Whether afk is set in the session state. A run with the flag needs no reminder of it. */
 	get isWithheld(): boolean {
 		return this.#state.fields.afk;
 	}
 
-	/** The file that forbids the mode; null when nothing does. */
+	/** The file that forbids the mode, or null. */
 	whoForbids(mode: "auto" | "yolo"): string | null {
 		return this.#forbidden.get(mode) ?? null;
 	}
@@ -71,7 +69,7 @@ export class ApprovalMode {
 		return this.set({ afk: enabled });
 	}
 
-	/** Switches and persists what is given, even when a flag had switched it on. */
+	/** Changes and persists the given modes, even when a flag had enabled them. */
 	async set(switches: { readonly yolo?: boolean; readonly afk?: boolean }): Promise<void> {
 		await this.#change(switches);
 		if (switches.yolo === false) this.#yolo = false;

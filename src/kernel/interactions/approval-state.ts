@@ -1,5 +1,5 @@
-// What a session may do without asking, as it is stored: always whole, so that each change is made to what the one
-// before it has left. Modes and approvals for the session change it at any time, a background agent's among them.
+// Stored approvals of a session, always written as a whole, so each change builds on the previous one. Mode switches and session
+// approvals may arrive at any time, including from background agents.
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { SessionState, StoredSession } from "../../ports/store/session-store.ts";
 
@@ -17,7 +17,7 @@ export class ApprovalState {
 		return this.#stored.state().approval;
 	}
 
-	/** Stores a change with `store`, once all earlier ones are stored or have failed. */
+	/** Stores a change with `store` after all earlier ones are stored or have failed. */
 	async change(
 		toChanged: (fields: ApprovalFields) => Partial<ApprovalFields>,
 		store: (state: Pick<SessionState, "approval">) => Promise<unknown> | undefined,

@@ -1,5 +1,5 @@
-// Decides whether a tool may act: by the session's chain of policies, and by asking a person where they say so. Every
-// decision is in the journal before it is delivered, and delivered before it takes effect.
+// Decides whether a tool may act: applies the session's policy chain and asks the user where required. Every decision is
+// journaled, then delivered, then takes effect.
 
 import type { DisplayBlock, ToolCall } from "../../api/values/content.ts";
 import type { AgentPathEntry, EventBody } from "../../api/values/event.ts";
@@ -21,28 +21,28 @@ import type { InteractionTable } from "./interaction-table.ts";
 interface ApprovalSettings {
 	readonly state: ApprovalState;
 	readonly interactions: InteractionTable;
-	/** Whether a client that answers approvals is attached. */
+	/** Whether an attached client answers approvals. */
 	canAsk(): boolean;
-	/** Whether a client expects to be asked about commands that only read as well. */
+	/** Whether a client expects approval requests for read-only commands too. */
 	expectsQuestions(): boolean;
-	/** What happens to a call when there is none. */
+	/** What happens to a call without such a client. */
 	readonly whenUnattended: WhenUnattended;
 	readonly identifiers: Identifiers;
 	readonly mode: ApprovalMode;
-	/** Rules, and approvals for the session. */
+	/** Rules and session approvals. */
 	readonly judge: Judge;
-	/** Policies besides the rules. */
+	/** Policies other than rules. */
 	readonly policies: readonly Policy[];
 }
 
-/** Who requests approval: a turn or a background task, and the subagent if it is one. */
+/** Who requests approval: a turn or background task, and the subagent, if any. */
 export interface ApprovalSource {
 	readonly kind: NonNullable<ApprovalInteraction["sourceKind"]>;
 	readonly id: string;
 	readonly path: readonly AgentPathEntry[];
 }
 
-/** The words of the event for the verdicts without asking. */
+/** Event terms for verdicts without a request. */
 const recordedAs = { allow: "approve", deny: "reject" } as const satisfies Readonly<
 	Record<Exclude<Verdict["decision"], "ask">, unknown>
 >;
@@ -56,9 +56,9 @@ type EmitInTurn = (body: EventBody, persistence: Persistence) => Promise<void> |
 export class Approvals {
 	readonly #settings: ApprovalSettings;
 	readonly #policies: readonly Policy[];
-	/** Judges one call after the other, so that people are asked in the order of the calls. */
+	/** Judges calls one after another, so that requests keep the order of the calls. */
 	readonly #judging = createKeyedQueue();
-	/** Approvals of earlier versions that the session no longer has, because they covered more than anybody saw. */
+	/** Approvals from earlier versions that were dropped because they covered more than the user saw. */
 	readonly #dropped: ReadonlySet<string>;
 
 	constructor(settings: ApprovalSettings) {
@@ -71,7 +71,6 @@ export class Approvals {
 		this.#dropped = new Set(state.fields.autoApproveActions.filter(isBroadGrant));
 	}
 
-	/** Decides one call. */
 	async decide(
 		need: ApprovalNeed,
 		call: ToolCall,
@@ -89,7 +88,7 @@ export class Approvals {
 		return decision === "allow" ? { kind: "approved", isShown: false } : { kind: "denied", by, reason };
 	}
 
-	/** Null when nothing speaks of a call that needs no approval. */
+	/** Returns null for a call that needs no approval and matches nothing. */
 	async #judge(need: ApprovalNeed): Promise<Judged | null> {
 		const verdict = await worstVerdict(this.#policies, need);
 		if ((verdict === null || isOpen(verdict)) && need.byDefault === "allow") return null;
@@ -153,7 +152,7 @@ export class Approvals {
 		return decision === "reject" ? { kind: "rejected", feedback } : { kind: "approved", isShown: true };
 	}
 
-	/** What a person should know besides what the call would do. */
+	/** Notes for the user besides the effect of the call. */
 	#notes(need: ApprovalNeed, reason: string | null): readonly string[] {
 		return [
 			...(hides(need) ? [hiddenWarning] : []),
@@ -166,7 +165,7 @@ export class Approvals {
 		];
 	}
 
-	/** An approval for the session also settles the other open ones that it covers. */
+	/** An approval for the session also settles other open requests that it covers. */
 	async #settleSiblings(): Promise<void> {
 		const { interactions } = this.#settings;
 		for (const interaction of interactions.interactions()) {
@@ -189,7 +188,7 @@ function toCoverage(proposal: Proposal): string {
 		: `It can only be approved once: ${proposal.why}.`;
 }
 
-/** Whether what a person is shown hides something. */
+/** Whether the display omits part of the call. */
 function hides({ description, display }: ApprovalNeed): boolean {
 	const isHiding = (block: DisplayBlock) =>
 		block.type === "diff" && "old_text" in block && [block.path, block.old_text, block.new_text].some(hidesContent);

@@ -1,5 +1,5 @@
-// All open interactions of a session in one table keyed by interaction id. The first settlement wins; later ones change
-// nothing. One row per kind defines its fallback answer (docs/explanation/guarantees.md).
+// Open interactions of a session by id. The first settlement wins; later ones have no effect. Each kind has a row with its
+// fallback answer (docs/explanation/guarantees.md).
 
 import { toolError } from "../../api/values/content.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
@@ -12,18 +12,18 @@ import type {
 } from "../../api/values/interaction.ts";
 import type { Clock } from "../../base/clock.ts";
 
-/** Who answered: a client, or the kernel because of an approval for the session. */
+/** Who answered: a client, or the kernel because of a session approval. */
 export type AnsweredBy = Extract<SettledBy, { kind: "client" | "session-grant" }>;
 
-/** Why an interaction was settled without an answer of the client. */
+/** Why an interaction was settled without a client answer. */
 export type Unanswered = Exclude<SettledBy, AnsweredBy>;
 
 interface InteractionRule<K extends InteractionKind> {
-	/** The fallback answer. */
+	/** Returns the fallback answer. */
 	fallback(why: Unanswered): AnswerTo<K>;
 	/**
-	 * Whether the interaction stays open when no attached client can answer it, for one that attaches later: always,
-	 * never, or where the session waits for clients.
+	 * Whether the interaction waits for a later client when no attached client can answer it: always, never, or in sessions that
+	 * wait for clients.
 	 */
 	readonly outlivesClient: "always" | "never" | "where-clients-come";
 }
@@ -69,10 +69,7 @@ function clientToolFallback(why: Unanswered) {
 	}
 }
 
-/**
- * Seconds until an interaction of each kind is settled without an answer; 0 means never. Hooks have their own
- * deadlines.
- */
+/** Seconds until an unanswered interaction of each kind is settled; 0 means never. Hooks have their own deadlines. */
 export type InteractionDeadlines = { readonly [K in Exclude<InteractionKind, "hook">]: number };
 
 export interface Settlement<K extends InteractionKind> {
@@ -80,20 +77,20 @@ export interface Settlement<K extends InteractionKind> {
 	readonly by: SettledBy;
 }
 
-/** The ids of the attached clients that can answer the interaction. */
+/** Returns the ids of attached clients that can answer the interaction. */
 export type AbleClients = (interaction: Interaction) => readonly string[];
 
 interface OpenInteraction {
 	readonly interaction: Interaction;
 	settleWithAnswer(answer: AnswerTo<InteractionKind>, by: AnsweredBy): boolean;
 	settleWithout(why: Unanswered): void;
-	/** The request as clients received it; null while it is being stored. */
+	/** The request as delivered to clients; null while being stored. */
 	request: AgentEvent | null;
-	/** The clients that reported a failure instead of an answer. */
+	/** Clients that reported a failure instead of an answer. */
 	readonly failed: Map<string, InteractionFailure>;
 }
 
-/** Settled interactions that are remembered, to say who settled them. */
+/** Number of settled interactions kept to report who settled them. */
 const remembered = 1000;
 
 export class InteractionTable {
@@ -102,10 +99,10 @@ export class InteractionTable {
 	readonly #ableClients: AbleClients;
 	readonly #expectsClients: boolean;
 	readonly #open = new Map<string, OpenInteraction>();
-	/** The last ones, oldest first. */
+	/** The most recent ones, oldest first. */
 	readonly #settled = new Map<string, SettledBy>();
 
-	/** `expectsClients`: a question outlives the clients that can answer it. */
+	/** With `expectsClients`, questions outlive the clients that can answer them. */
 	constructor(deadlines: InteractionDeadlines, clock: Clock, ableClients: AbleClients, expectsClients = false) {
 		this.#deadlines = deadlines;
 		this.#clock = clock;
@@ -113,9 +110,7 @@ export class InteractionTable {
 		this.#expectsClients = expectsClients;
 	}
 
-	/**
-	 * Adds the interaction, starts its deadline, and resolves when it is settled. The signal settles it as cancelled.
-	 */
+	/** Adds the interaction, starts its deadline, and resolves when it is settled. Aborting the signal cancels it. */
 	wait<K extends Exclude<InteractionKind, "hook">>(
 		interaction: Extract<Interaction, { kind: K }>,
 		kind: K,
@@ -124,7 +119,7 @@ export class InteractionTable {
 		return this.waitFor(interaction, kind, this.#deadlines[kind], signal);
 	}
 
-	/** The same with the given deadline, in seconds; 0 means never. */
+	/** The same with a given deadline in seconds; 0 means never. */
 	waitFor<K extends InteractionKind>(
 		interaction: Extract<Interaction, { kind: K }>,
 		kind: K,
@@ -160,8 +155,8 @@ export class InteractionTable {
 	}
 
 	/**
-	 * Settles an interaction with a client's answer; false when it is not open. A client's failure settles it once no
-	 * other client is left that could answer.
+	 * Settles an interaction with a client's answer. Returns false when it is not open. A client failure settles it once no other
+	 * client could answer.
 	 */
 	answer(interactionId: string, answer: AnswerTo<InteractionKind> | InteractionFailure, by: AnsweredBy): boolean {
 		const open = this.#open.get(interactionId);
@@ -175,7 +170,7 @@ export class InteractionTable {
 		return true;
 	}
 
-	/** Who or what settled this interaction; null when it is open, unknown or long settled. */
+	/** Who or what settled this interaction; null when open, unknown or settled long ago. */
 	settledBy(interactionId: string): SettledBy | null {
 		return this.#settled.get(interactionId) ?? null;
 	}
@@ -186,31 +181,30 @@ export class InteractionTable {
 		if (this.#settled.size > remembered && oldest !== undefined) this.#settled.delete(oldest);
 	}
 
-	/** The open interactions, oldest first. */
 	interactions(): readonly Interaction[] {
 		return [...this.#open.values()].map(({ interaction }) => interaction);
 	}
 
-	/** Whether one of them is for a person: an approval or a question. */
+	/** Whether an approval or question is open. */
 	get isForPerson(): boolean {
 		return this.interactions().some(({ kind }) => kind === "approval" || kind === "question");
 	}
 
-	/** Takes note of a request that clients receive now. */
+	/** Records a request as it is delivered. */
 	noteDelivered(event: AgentEvent): void {
 		if (event.body.type !== "interaction.requested") return;
 		const open = this.#open.get(event.body.interaction.id);
 		if (open !== undefined) open.request = event;
 	}
 
-	/** The requests of the open interactions, as clients received them, oldest first. */
+	/** Requests of open interactions as delivered, oldest first. */
 	requests(): readonly AgentEvent[] {
 		return [...this.#open.values()].flatMap(({ request }) => request ?? []);
 	}
 
 	/**
-	 * A client has detached: settles what no other can answer, unless it waits for one that attaches later. What all
-	 * that are left have reported a failure for does not wait either.
+	 * A client has detached: settles interactions that no other client can answer, unless they wait for a later client. Also
+	 * settles those for which all remaining clients reported a failure.
 	 */
 	clientGone(): void {
 		for (const open of [...this.#open.values()]) {
@@ -226,7 +220,6 @@ export class InteractionTable {
 		return outlives === "always" || (outlives === "where-clients-come" && this.#expectsClients);
 	}
 
-	/** The clients that may still answer. */
 	#others({ interaction, failed }: OpenInteraction): readonly string[] {
 		return this.#ableClients(interaction).filter((id) => !failed.has(id));
 	}

@@ -1,4 +1,4 @@
-// Plan mode of one session: whether it is on, where its plan is written, and its reminders to the model.
+// Plan mode of a session: its state, plan file, and reminders to the model.
 import path from "node:path";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -16,20 +16,19 @@ export interface PlanModeSettings {
 	readonly identifiers: Identifiers;
 	readonly shareDir: string;
 	readonly home: string;
-	/** Whether a session starts in plan mode, whatever its state says. */
+	/** Whether the session starts in plan mode regardless of its state. */
 	readonly startsOn: boolean;
-	/** Whether the agent has the tools for plan mode. */
+	/** Whether the agent has the plan mode tools. */
 	readonly isSupported: boolean;
-	/** Called after every change. */
 	onSwitched?(): void;
 }
 
-/** Assistant messages between two reminders, and how often a reminder is a full one. */
+/** Assistant messages between two reminders, and how often a full reminder is sent. */
 const messagesBetween = 5;
 const fullEvery = 5;
 const slugAttempts = 20;
 
-/** Bytes of a plan that can be shown and approved. */
+/** Maximum bytes of a plan that can be shown and approved. */
 const shownLimit = 256 * 1024;
 
 export class PlanMode implements Reminders {
@@ -38,9 +37,9 @@ export class PlanMode implements Reminders {
 	#remindersGiven = 0;
 	#lastReminderAt = 0;
 	#isReentered = false;
-	/** The directory of this session's plan. */
+	/** Directory of this session's plan. */
 	#directory: string;
-	/** The name of the plan when the state has none. */
+	/** Plan name when the state has none. */
 	#spareSlug: string | null = null;
 
 	constructor(settings: PlanModeSettings) {
@@ -52,19 +51,19 @@ export class PlanMode implements Reminders {
 		return this.#settings.stored.state().planMode;
 	}
 
-	/** The plan's file; null while plan mode is off. */
+	/** Plan file; null while plan mode is off. */
 	get file(): string | null {
 		const { stored, identifiers } = this.#settings;
 		const { planMode, planSlug: named } = stored.state();
 		if (!planMode) return null;
-		// There is always a file: without one no edit would be refused.
+		// A file always exists: without one, edits would not be refused.
 		if (named === null) this.#spareSlug ??= planSlug(identifiers);
 		return path.join(this.#directory, `${named ?? this.#spareSlug}.md`);
 	}
 
 	/**
-	 * Restores the plan of a session that was in plan mode, and turns plan mode on when the settings or the command
-	 * line say so and the agent supports it. A plan whose name is missing gets a new one.
+	 * Restores the plan of a session in plan mode, and enables plan mode if configured and supported by the agent. A plan without
+	 * a name gets a new one.
 	 */
 	async start(): Promise<void> {
 		const { stored } = this.#settings;
@@ -77,28 +76,27 @@ export class PlanMode implements Reminders {
 	}
 
 	/**
-	 * Whether plan mode may be switched so. An agent without the tools never enters it; a session that was in plan mode
-	 * with another agent may leave it.
+	 * Whether plan mode may change to this state. An agent without the tools cannot enter it, but a session that entered it with
+	 * another agent may leave it.
 	 */
 	allows(enabled: boolean): boolean {
 		return this.#settings.isSupported || (this.isOn && !enabled);
 	}
 
-	/** The error for what is not allowed; null for what is. */
+	/** The error for a disallowed change, or null. */
 	refusal(enabled: boolean): KernelError | null {
 		return this.allows(enabled) ? null : new KernelError("unsupported", "Plan mode is not supported");
 	}
 
-	/** Throws `unsupported` for what is not allowed. */
+	/** Throws `unsupported` for a disallowed change. */
 	check(enabled: boolean): void {
 		const refusal = this.refusal(enabled);
 		if (refusal !== null) throw refusal;
 	}
 
 	/**
-	 * Switches and persists the state; a plan's name is chosen when plan mode goes on and dropped when it goes off.
-	 * Calls are serialized; `onSet` is called before the next one begins, even when nothing changed. Rejects with
-	 * `unsupported` what is not allowed.
+	 * Changes and persists plan mode. Entering chooses a plan name; leaving drops it. Calls are serialized; `onSet` runs before
+	 * the next call, even without a change. Rejects disallowed changes with `unsupported`.
 	 */
 	set(enabled: boolean, isManual: boolean, onSet: () => void = () => {}): Promise<void> {
 		return this.#switches.run("", async () => {
@@ -117,12 +115,12 @@ export class PlanMode implements Reminders {
 		const state = enabled
 			? { planMode: true, planSessionId: identifiers.hex(32), planSlug: await this.#chooseSlug() }
 			: { planMode: false, planSessionId: null, planSlug: null };
-		// It is reported at once.
+		// Sync: the change is reported right away.
 		await stored.commit({ state }, { sync: true, whenClaimed: true });
 		this.#settings.onSwitched?.();
 	}
 
-	/** The plan's text; null when it is missing or empty. */
+	/** Reads the plan; null when missing or empty. */
 	async read(): Promise<{ readonly file: string; readonly text: string } | null> {
 		const { files } = this.#settings;
 		for (const file of this.#candidates()) {
@@ -134,7 +132,7 @@ export class PlanMode implements Reminders {
 		return null;
 	}
 
-	/** What a copy of this session has of it: a plan of its own, with the same text. */
+	/** The plan state for a copy of this session: a separate plan with the same text. */
 	async copy(): Promise<Partial<SessionState>> {
 		const { files, identifiers } = this.#settings;
 		if (!this.isOn) return {};
@@ -147,17 +145,17 @@ export class PlanMode implements Reminders {
 		return { planMode: true, planSessionId: identifiers.hex(32), planSlug };
 	}
 
-	/** Removes the plan from every directory where it may be. */
+	/** Removes the plan from every directory that may contain it. */
 	async clear(): Promise<void> {
 		for (const file of this.#candidates()) await this.#settings.files.remove(file);
 	}
 
-	/** The reminders given so far are no longer in the context. */
+	/** Earlier reminders are no longer in the context. */
 	rearm(): void {
 		this.#remindersGiven = 0;
 	}
 
-	/** The reminder due at this step: full at first and every few times, short in between, none otherwise. */
+	/** The reminder due at this step, if any: full at first and periodically, short in between. */
 	async due(messages: readonly HistoryEntry[]): Promise<readonly string[]> {
 		const { file } = this;
 		if (file === null) return [];
@@ -188,16 +186,13 @@ export class PlanMode implements Reminders {
 		return `${planSlug(identifiers)}-${identifiers.hex(6)}`;
 	}
 
-	/**
-	 * The directories of plans: in the share directory, and where the reference writes them whatever the share
-	 * directory.
-	 */
+	/** Plan directories: in the share directory, and the fixed one of the reference implementation. */
 	#directories(): readonly [string, string] {
 		const { shareDir, home } = this.#settings;
 		return [path.join(shareDir, "plans"), path.join(home, ".kimi", "plans")];
 	}
 
-	/** The files that may contain the plan of this session, the one to write first; none while plan mode is off. */
+	/** Possible files of this session's plan, the one to write first. Empty while plan mode is off. */
 	#candidates(): readonly string[] {
 		const { file } = this;
 		if (file === null) return [];

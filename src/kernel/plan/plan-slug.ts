@@ -1,4 +1,4 @@
-// Names of plans: three words that can be said aloud, so that people can distinguish their plans.
+// Plan names: three pronounceable words that distinguish plans.
 import type { Identifiers } from "../../base/ids.ts";
 
 const words = [

@@ -1,4 +1,4 @@
-// The file history of a session as its turns use it: opened when a call may change something, or somebody asks.
+// The file history of a session for its turns. Opened for the first call that may change files, or on request.
 import type { EventBodyOf } from "../../api/values/event.ts";
 import type { Subject } from "../../api/values/subject.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -7,16 +7,16 @@ import { KernelError } from "../../base/errors.ts";
 import type { Extent, FileHistory } from "../../ports/workspace/file-history.ts";
 
 export interface SessionFilesSettings {
-	/** Opens the history, or says why there is none: a sentence. */
+	/** Opens the history, or a sentence that explains why there is none. */
 	readonly open: OpenHistory | string;
-	/** Whether a background task of the session runs. */
+	/** Whether a background task is running. */
 	hasBackgroundWork(): Promise<boolean>;
 	readonly clock: Clock;
 }
 
 export type OpenHistory = (hasBackgroundWork: () => Promise<boolean>) => Promise<FileHistory>;
 
-/** Milliseconds that the end of a turn waits for what its last calls changed. */
+/** Milliseconds that the end of a turn waits for changes of its last calls. */
 const endPatience = 1000;
 
 const lateSnapshot = {
@@ -33,7 +33,7 @@ export class SessionFiles {
 		this.#settings = settings;
 	}
 
-	/** Fails `unsupported` where nothing is recorded. */
+	/** Fails with `unsupported` when nothing is recorded. */
 	history(): Promise<FileHistory> {
 		const { open, hasBackgroundWork } = this.#settings;
 		if (typeof open === "string") throw new KernelError("unsupported", open);
@@ -49,7 +49,7 @@ export class SessionFiles {
 		this.#history = null;
 	}
 
-	/** Runs a call that acts on these subjects, and records what it changes. */
+	/** Runs a call on these subjects and records its changes. */
 	async record<Result>(
 		turnId: string,
 		subjects: readonly Subject[],
@@ -61,7 +61,7 @@ export class SessionFiles {
 		return await (await this.history()).around(turnId, extent, work, signal);
 	}
 
-	/** The event of what the turn changed; null when nothing of it could have changed anything. */
+	/** The event with the turn's file changes; null if no call could change files. */
 	async closeTurn(turnId: string): Promise<EventBodyOf<"files.snapshot"> | null> {
 		if (this.#history === null) return null;
 		const late = createDeferred<"late">();
@@ -74,7 +74,7 @@ export class SessionFiles {
 	}
 }
 
-/** What calls on these subjects may change; null for nothing in the work directories. */
+/** What calls on these subjects may change; null for nothing in the working directories. */
 function toExtent(subjects: readonly Subject[]): Extent | null {
 	const paths: string[] = [];
 	let isTaskOnly = subjects.length > 0;

@@ -1,5 +1,5 @@
-// Goes back to before a turn of a session: its files, its conversation, or both. The history of events only grows: what was
-// gone back over stays in it.
+// Rewinds a session to before a turn: its files, its conversation, or both. The event history only grows; rewound turns stay in
+// it.
 import type { EventBody } from "../../api/values/event.ts";
 import type {
 	ConflictChoice,
@@ -23,7 +23,7 @@ export interface SessionRewindSettings {
 	readonly stored: StoredSession;
 	readonly files: SessionFiles;
 	main(): MainAgent;
-	/** A rule that denies a write denies a restore as well. */
+	/** A rule that denies a write also denies a restore. */
 	readonly judge: Judge;
 	readonly identifiers: Identifiers;
 	emit(body: EventBody): Promise<void>;
@@ -47,7 +47,6 @@ export class SessionRewind {
 		this.#settings = settings;
 	}
 
-	/** The turns of the conversation, oldest first. */
 	turns(): Promise<readonly TurnPlace[]> {
 		return readTurns(this.#settings.stored.events());
 	}
@@ -140,7 +139,7 @@ export class SessionRewind {
 		return { id: before, at: turn.at };
 	}
 
-	/** The plan, which also names what the turns changed that is recorded no more, and what a rule forbids. */
+	/** The plan, including changes no longer recorded and changes that a rule forbids. */
 	async #shown(plan: RestorePlan, { at }: RestorePoint, history: FileHistory): Promise<FilePlan> {
 		const known = new Set((await history.records()).map(({ id }) => id));
 		const lost = (await this.turns()).filter((turn) => turn.hasFiles && turn.at >= at && !known.has(turn.id));

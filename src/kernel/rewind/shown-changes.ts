@@ -1,4 +1,4 @@
-// Changes of files as people are shown them: paths below the work directory, lines added and removed, differences.
+// File changes for display: paths relative to the working directory, added and removed lines, diffs.
 import path from "node:path";
 import { TextDecoder } from "node:util";
 import type { DiffBlock } from "../../api/values/content.ts";
@@ -9,10 +9,10 @@ import type { FileHistory, PlannedPath, RecordView, RestorePlan } from "../../po
 
 type Lines = FilePlan["files"][number]["lines"];
 
-/** Bytes of a file whose lines are still compared. */
+/** Maximum bytes of a file for a line comparison. */
 const comparedSize = 1024 * 1024;
 
-/** Relative to the work directory, or absolute where it is elsewhere. */
+/** Relative to the working directory, or absolute outside of it. */
 export function shownPath(workDir: string, target: string): string {
 	return target.startsWith(workDir + path.sep) ? target.slice(workDir.length + 1) : target;
 }
@@ -48,7 +48,7 @@ function toAction({ now, target }: PlannedPath): FilePlan["files"][number]["acti
 	return target === null ? "delete" : "change";
 }
 
-/** How one becomes the other; null for what is no text, or too long to compare. */
+/** Returns the diff; null for non-text or entries too long to compare. */
 export async function compareEntries(
 	name: string,
 	before: Entry | null,
@@ -77,7 +77,7 @@ function toLines(text: string): string[] {
 	return text === "" ? [] : text.split("\n");
 }
 
-/** The text of a file, or the target of a link; empty for nothing and for directories; null for what is no text. */
+/** File text or link target. Empty for missing entries and directories; null for non-text. */
 async function textOf(entry: Entry | null, history: FileHistory): Promise<string | null> {
 	if (entry === null || entry.kind === "directory") return "";
 	if (entry.kind === "link") return `${entry.target}\n`;

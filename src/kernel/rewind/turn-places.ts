@@ -1,4 +1,4 @@
-// Where the turns of a session begin: in its history, and among the rows of its context.
+// Where turns begin in the session history and in the context rows.
 import { toParts, type UserInput } from "../../api/values/content.ts";
 import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
@@ -10,13 +10,13 @@ export interface TurnPlace {
 	/** Milliseconds since the epoch. */
 	readonly at: number;
 	readonly input: UserInput;
-	/** Whether its input became a message as it is. */
+	/** Whether its input became a message unchanged. */
 	readonly entersContext: boolean;
-	/** Whether a call of it may have changed files. */
+	/** Whether its calls may have changed files. */
 	hasFiles: boolean;
 }
 
-/** The turns that the conversation has, oldest first: not those that were rewound. */
+/** Turns in the conversation, oldest first, without rewound ones. */
 export async function readTurns(events: AsyncIterable<readonly AgentEvent[]>): Promise<readonly TurnPlace[]> {
 	let turns: TurnPlace[] = [];
 	for await (const { body, turnId, agentPath, at } of eachOf(events)) {
@@ -46,8 +46,8 @@ function textOf(content: HistoryEntry["content"]): string {
 }
 
 /**
- * The rows before a turn. Messages have no place in the history: they are matched with the inputs of the turns from the end,
- * because a compaction may have removed the beginning. Fails `invalid-input` when it has removed this one.
+ * Returns the rows before a turn. Messages have no history position: they are matched with turn inputs from the end, because
+ * compaction may have removed the beginning. Fails with `invalid-input` when it has removed this turn.
  */
 export function rowsBefore(
 	rows: readonly ContextRow[],

@@ -1,4 +1,4 @@
-// Assembles the parts of a session, each from the parts before it: the compiler checks the order.
+// Assembles the parts of a session. Each part uses only earlier ones: the compiler checks the order.
 
 import { type AgentEvent, type EventBody, statusChanged } from "../../api/values/event.ts";
 import { never } from "../../base/abort.ts";
@@ -59,22 +59,21 @@ export interface AssembledSession {
 	readonly background: BackgroundTasks;
 	readonly taskOperations: TaskOperations;
 	readonly liveOutput: LiveOutput;
-	/** The built-in tools, created on first use. */
+	/** Built-in tools, created on first use. */
 	readonly tools: () => Promise<readonly Tool[]>;
-	/** Null for a session without tool servers. */
 	readonly servers: ToolServers | null;
 	readonly main: MainAgent;
 	readonly sideQuestions: SideQuestions;
 	readonly rewind: SessionRewind;
 	readonly commands: SlashCommands;
 	readonly callClientTool: CallClientTool;
-	/** Another process has written the session: what was read before is read again. */
+	/** Another process has written the session: cached data is read again. */
 	reload(): void;
 	/** Emits and persists whether plan mode is on. */
 	emitPlanMode(enabled: boolean): Promise<void> | undefined;
 }
 
-/** What a client that may come can do for the tools. */
+/** What a future client can do for the tools. */
 const awaitedClient: ToolClient = { tools: new Map(), capabilities: ["questions", "plan-mode"] };
 
 export function assembleSession(parts: SessionParts): AssembledSession {
@@ -101,9 +100,9 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		observation?.take(event);
 	};
 	const emitter = new Emitter(stored, clock, observation === null ? note : noteObserved);
-	/** Emits events of the session's own agent, within the turn if one runs. */
+	/** Emits events of the main agent, within the turn if one runs. */
 	const emit = (body: EventBody) => emitter.emit(turn.place, body, {}, turn.signal ?? never);
-	/** After a failure to persist, nothing more of the turn is emitted, whatever else of it still runs. */
+	/** After a persistence failure, the turn emits nothing more, even if parts of it still run. */
 	const persisting = async <T>(work: Promise<T>): Promise<T> => {
 		try {
 			return await work;

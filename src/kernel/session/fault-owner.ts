@@ -1,5 +1,5 @@
-// What to end after an uncaught exception: no more than the work that threw it.
+// Limits the damage of an uncaught exception: only the work that threw it ends.
 import type { FaultOwner } from "../api.ts";
 
-/** No owner is known. */
+/** The owner is unknown. */
 export const nobody: FaultOwner = { fail: () => {} };

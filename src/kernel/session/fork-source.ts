@@ -1,13 +1,13 @@
-// What a fork of a session begins with.
+// The content that a fork of a session starts with.
 import type { ContextRow } from "../../api/values/conversation.ts";
 import type { SessionState, StoredSession } from "../../ports/store/session-store.ts";
 
-/** What a session has at one moment at which no turn runs. */
+/** Content of an idle session at one moment. */
 export interface ForkSource {
 	readonly stored: StoredSession;
 	readonly rows: readonly ContextRow[];
-	/** The last of its events at that moment. */
+	/** Number of its last event at that moment. */
 	readonly end: number;
-	/** What the fork has of its plan mode. */
+	/** Plan mode state for the fork. */
 	readonly plan: Partial<SessionState>;
 }

@@ -1,4 +1,4 @@
-// What the session offers its tools: questions, plan mode, subagents, background work, media, messages to an agent's own past.
+// Session operations for tools: questions, plan mode, subagents, background work, media, and messages to an agent's past.
 
 import type { EventBody } from "../../api/values/event.ts";
 import type { ApprovalInteraction } from "../../api/values/interaction.ts";
@@ -32,7 +32,7 @@ export interface SessionOperations {
 	readonly tasks: TaskOperations | null;
 }
 
-/** What the tools of subagents get as well. */
+/** Operations that subagent tools get too. */
 export type SharedOperations = Pick<SessionOperations, "questions" | "plan">;
 
 export interface OperationsSettings {
@@ -42,7 +42,7 @@ export interface OperationsSettings {
 	readonly mode: ApprovalMode;
 	/** Whether an attached client has the capability. */
 	can(capability: ClientCapability): boolean;
-	/** Whether an attached client with plan mode answers approvals, and none answers questions. */
+	/** Whether an attached client with plan mode answers approvals, and no client answers questions. */
 	reviewsByApproval(): boolean;
 	turnId(): string | null;
 	emit(body: EventBody): Promise<void>;
@@ -127,7 +127,7 @@ async function requestApproval(
 	return answer.decision === "reject" ? { kind: "rejected", feedback: answer.feedback } : { kind: "approved" };
 }
 
-/** The media that the model of an agent accepts, for its tools. */
+/** Media that the agent's model accepts, for its tools. */
 export function toMediaOperations(model: Model | null): MediaOperations {
 	const uploadVideo = model?.uploadVideo?.bind(model);
 	return {

@@ -1,4 +1,4 @@
-// The model of a session: which one its next turn uses, and the command that chooses another one.
+// The model of a session: which model the next turn uses, and the command that changes it.
 import { isDeepStrictEqual } from "node:util";
 import { KernelError } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
@@ -6,40 +6,38 @@ import type { Model } from "../../core/models/model.ts";
 import type { StoredSession } from "../../ports/store/session-store.ts";
 import type { ModelChoice } from "../api.ts";
 
-/** A model, and the choice that gave it. */
+/** A model and the choice behind it. */
 export interface ChosenModel {
-	/** Null when none is configured; `unsetModelAlias` then is the requested alias. */
+	/** Null when none is configured; `unsetModelAlias` is then the requested alias. */
 	readonly model: Model | null;
 	readonly unsetModelAlias: string | null;
-	/** Null without a model. */
 	readonly choice: ModelChoice | null;
-	/** The name sent to the provider; empty without a model. */
+	/** Name sent to the provider; empty without a model. */
 	readonly sentName: string;
 }
 
-/** What of the choice is to be another one; null leaves it as it is. */
+/** The fields to change; null keeps the current value. */
 export interface ModelChange {
 	readonly model: string | null;
 	readonly thinking: boolean | null;
 }
 
-/** A choice that was made and is not in effect yet. */
+/** A checked change that is not in effect yet. */
 export interface PreparedChange {
 	readonly chosen: ChosenModel & { readonly choice: ModelChoice };
-	/** The creation options of the session with this choice, as its state has them. */
+	/** The session's creation options with this choice, as stored in its state. */
 	readonly creationOptions: object;
-	/** Further changes go on from this choice. Called when it is stored. */
+	/** Later changes build on this choice. Call it once the choice is stored. */
 	take(): void;
 }
 
 export interface SessionModelSettings {
 	readonly stored: Pick<StoredSession, "commit">;
 	readonly initial: ChosenModel;
-	/** Fails with a KernelError for what cannot be chosen. */
+	/** Fails with a KernelError for an invalid choice. */
 	prepare(change: ModelChange): Promise<PreparedChange>;
-	/** Loads the context: a session without one starts afresh when it is opened again, and would forget the change. */
+	/** Loads the context: without one, the reopened session starts afresh and forgets the change. */
 	loadContext(): Promise<unknown>;
-	/** Emits that the choice is another one. */
 	changed(choice: ModelChoice): void;
 }
 
@@ -53,17 +51,17 @@ export class SessionModel {
 		this.#current = settings.initial;
 	}
 
-	/** What the next turn uses. The same object until another model is chosen. */
+	/** The model of the next turn. The same object until the model changes. */
 	get current(): ChosenModel {
 		return this.#current;
 	}
 
-	/** Does something between changes of the model, such as another change of the creation options. */
+	/** Runs work between model changes, such as another change of the creation options. */
 	between<T>(work: () => Promise<T>): Promise<T> {
 		return this.#changes.run("", work);
 	}
 
-	/** Chooses the model of the next turns and stores the choice. A running turn keeps its model. */
+	/** Chooses the model of future turns and stores the choice. A running turn keeps its model. */
 	set(change: ModelChange): Promise<ModelChoice> {
 		return this.#changes.run("", async () => {
 			const { stored, prepare, loadContext, changed } = this.#settings;

@@ -1,4 +1,4 @@
-// The mode of a session: sets all its switches at once, and reports every change of it, whatever switched it.
+// The mode of a session: sets all its switches at once, and reports every mode change regardless of the cause.
 
 import { type SessionMode, sessionModes, toSessionMode } from "../../api/values/session-mode.ts";
 import type { KernelError } from "../../base/errors.ts";
@@ -14,24 +14,21 @@ import type { Reminders } from "../turn/reminders.ts";
 export interface SessionModesSettings {
 	readonly plan: PlanMode;
 	readonly approval: ApprovalMode;
-	/** The session's own agent, which learns that the person is back. */
+	/** The main agent, which is told when the user returns. */
 	agent(): Pick<MainAgent, "load">;
-	/** Whether a turn runs. */
 	isInTurn(): boolean;
-	/** Emits that the mode is another one. */
 	changed(mode: SessionMode): void;
-	/** Emits whether plan mode is on. */
 	emitPlanMode(enabled: boolean): Promise<void> | undefined;
 }
 
 export class SessionModes implements Reminders {
 	readonly #settings: SessionModesSettings;
 	readonly #changes = createKeyedQueue();
-	/** The mode that was last reported. */
+	/** The last reported mode. */
 	#reported: SessionMode;
-	/** While all switches are set at once, those in between are not reported. */
+	/** Suppresses reports while several switches change at once. */
 	#isSetting = false;
-	/** Whether the agent is to learn at its next step that the person is back. */
+	/** Whether the agent must be told at its next step that the user is back. */
 	#owesReturn = false;
 
 	constructor(settings: SessionModesSettings) {
@@ -44,17 +41,17 @@ export class SessionModes implements Reminders {
 		return toSessionMode({ planMode: plan.isOn, approvesEverything: approval.isYolo, isAway: approval.isAway });
 	}
 
-	/** The modes that can be set. */
+	/** Modes that can be set. */
 	get choosable(): readonly SessionMode[] {
 		return sessionModes.filter((mode) => this.#refusal(mode) === null);
 	}
 
-	/** The mode in which the session begins is no change. */
+	/** The initial mode is not reported as a change. */
 	begin(): void {
 		this.#reported = this.current;
 	}
 
-	/** Reports the mode if it is another one. Called after every change of a switch. */
+	/** Reports the mode if it changed. Called after every switch change. */
 	note(): void {
 		if (this.#isSetting) return;
 		const { current } = this;
@@ -64,16 +61,15 @@ export class SessionModes implements Reminders {
 	}
 
 	/**
-	 * Sets and persists all switches, so that this is the mode and no other one is below it. Requests that wait for an
-	 * answer keep waiting. Fails `invalid-input` for a mode that settings forbid, `unsupported` for plan mode with an agent
-	 * without the tools for it.
+	 * Sets and persists all switches, so that this mode replaces all others. Open requests keep waiting. Fails with
+	 * `invalid-input` for a forbidden mode, and with `unsupported` for plan mode when the agent lacks its tools.
 	 */
 	set(mode: SessionMode): Promise<{ readonly mode: SessionMode }> {
 		return this.#changes.run("", async () => {
 			const refusal = this.#refusal(mode);
 			if (refusal !== null) throw refusal;
 			const { plan, approval } = this.#settings;
-			// A session without a context starts afresh when it is opened again, and would forget the change.
+			// A session without a context starts afresh when reopened, and would forget the change.
 			const { context } = await this.#settings.agent().load();
 			const wasAway = approval.isWithheld;
 			this.#isSetting = true;
@@ -85,7 +81,7 @@ export class SessionModes implements Reminders {
 				this.note();
 			}
 			if (wasAway && !approval.isAway) {
-				// Between a call and its result there is no place for another message.
+				// A message cannot come between a call and its result.
 				if (this.#settings.isInTurn()) this.#owesReturn = true;
 				else await context.append([userRow(reminderText(backReminder))]);
 			}
@@ -99,10 +95,10 @@ export class SessionModes implements Reminders {
 		return isDue ? [backReminder] : [];
 	}
 
-	/** What is owed was not given yet. */
+	/** The reminder stays due. */
 	rearm(): void {}
 
-	/** Why a mode cannot be set; null when it can. */
+	/** Why a mode cannot be set, or null. */
 	#refusal(mode: SessionMode): KernelError | null {
 		const { plan, approval } = this.#settings;
 		if (mode === "plan") return plan.refusal(true);

@@ -1,4 +1,4 @@
-// The parts that a session is made of: models, tools, limits, and what it shares with other sessions. Types only.
+// The parts of a session: models, tools, limits, and resources shared with other sessions. Types only.
 
 import type { ContextRow } from "../../api/values/conversation.ts";
 import type { TurnOptions } from "../../api/values/turn-options.ts";
@@ -32,74 +32,70 @@ import type { SessionOperations } from "./operations.ts";
 import type { ChosenModel, ModelChange, PreparedChange } from "./session-model.ts";
 import type { LoadServers } from "./tool-servers.ts";
 
-/** The parts of a session; `compose.ts` creates them from the configuration. */
 export interface SessionParts {
 	readonly stored: SharedSession;
-	/** Whether a turn that runs in another process is ended for one that starts here. */
+	/** Whether starting a turn here ends a turn running in another process. */
 	readonly takesOver: boolean;
-	/** The context of another session of the work dir; null when there is none. */
+	/** Context of another session in the working directory, or null. */
 	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
-	/** The model that it begins with. */
 	readonly chosen: ChosenModel;
 	readonly models: {
-		/** What else can be chosen. */
+		/** Other models to choose from. */
 		options(): Promise<readonly ModelOption[]>;
-		/** Makes the model of another choice; fails with a KernelError for what cannot be chosen. */
 		prepare(change: ModelChange): Promise<PreparedChange>;
 	};
-	/** Creates the built-in tools, in the order in which a model is offered them. */
+	/** Creates the built-in tools in the order offered to models. */
 	createTools(operations: SessionOperations): Promise<readonly Tool[]>;
-	/** The parts of subagents; their tools get the same operations. */
+	/** Parts of subagents. Their tools get the same operations. */
 	readonly subagents: Pick<SubagentParts, "types" | "findModel" | "describeRepository" | "parallel"> & {
 		createTools(toolPaths: readonly string[], operations: SessionOperations): Promise<readonly Tool[]>;
 	};
-	/** What observes the events of all sessions; absent where nothing does. */
+	/** Observers of the events of all sessions. */
 	readonly observation?: Omit<ObservationSettings, "main">;
 	readonly background: BackgroundParts;
-	/** Opens the history of the session's files, or says why there is none: a sentence. */
+	/** Opens the file history, or a sentence that explains why there is none. */
 	readonly openHistory: OpenHistory | string;
-	/** Null for a session without tool servers. */
+	/** Null for a session without MCP servers. */
 	readonly loadServers: LoadServers | null;
-	/** The servers that it begins with. */
+	/** Initial servers. */
 	readonly mcpServers: readonly McpServerSettings[];
 	readonly limits: TurnLimits;
 	readonly budgets: BudgetLimits;
 	readonly compaction: AgentServices["compaction"];
 	readonly deadlines: InteractionDeadlines;
 	readonly yolo: boolean;
-	/** Nobody is at the keyboard: approve everything, ask nothing. */
+	/** Unattended: approve everything, ask nothing. */
 	readonly afk: boolean;
-	/** Whether the model is reminded that nobody is at the keyboard. */
+	/** Whether the model is reminded that the session is unattended. */
 	readonly remindsOfAbsence: boolean;
-	/** Whether closing the session does not make it the work dir's last one. */
+	/** Whether closing the session does not make it the working directory's last session. */
 	readonly isOneOfMany: boolean;
-	/** Whether a prompt that names an unknown slash command goes to the model. */
+	/** Whether a prompt with an unknown slash command goes to the model. */
 	readonly passesUnknownCommands: boolean;
-	/** What happens to a call that needs an approval when no attached client answers approvals. */
+	/** What happens to a call that needs approval when no attached client answers approvals. */
 	readonly whenUnattended: WhenUnattended;
-	/** The rules over tool calls, with the approvals given for the session. */
+	/** Rules for tool calls, with the session approvals. */
 	readonly judge: Judge;
-	/** Policies besides the rules. */
 	readonly policies: readonly Policy[];
-	/** Null when the settings ask for no sandbox. */
+	/** Null when no sandbox is configured. */
 	readonly sandbox: SandboxDescription | null;
-	/** The modes that may not be switched on, each with the file that forbids it. */
+	/** Forbidden modes, each with the file that forbids it. */
 	readonly forbiddenModes: ReadonlyMap<"auto" | "yolo", string>;
 	readonly hooks: readonly CommandHook[];
-	/** Finds files of the work directory for a person who types a part of a path. */
+	/** Completes a partial path typed by the user. */
 	findFiles(query: string): Promise<FoundFiles>;
 	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes" | "fetch" | "sessionHooks">;
 	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn" | "isSupported">;
 	readonly skills: readonly Skill[];
-	/** What its clients are told in its first turn of this process; absent for nothing. */
+	/** Notices for clients in the first turn of this process. */
 	readonly startNotices?: readonly StartNotice[];
-	/** How often a prompt is repeated after its first time; 0 for never, -1 for as often as the model decides. */
+	/** Repetitions of a prompt after the first run; 0 for none, -1 lets the model decide. */
 	readonly loopIterations: number;
-	/** Options of each turn that does not have them itself; absent for none. */
+	/** Default options for turns. */
 	readonly turns?: TurnOptions;
-	/** The sign-ins that its models use. */
+	/** The sign-ins of its models. */
 	readonly keys: SessionKeys;
-	/** Renders the system prompt of a session that has none yet, or that of a subagent type without its role. */
+	/** Renders the system prompt of a new session, or that of a subagent type without its role. */
 	readonly systemPrompt: (type: AgentType | null) => Promise<string>;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;

@@ -1,4 +1,4 @@
-// The title of a session: the one that somebody gave it, or the beginning of its first answered input.
+// The title of a session: set by a user, or derived from its first answered input.
 import type { UserInput } from "../../api/values/content.ts";
 import type { EventBody } from "../../api/values/event.ts";
 import type { SessionState, StoredSession } from "../../ports/store/session-store.ts";
@@ -6,20 +6,20 @@ import { toGivenTitle, toTitle } from "../../ports/store/title.ts";
 
 export interface TitleParts {
 	readonly stored: Pick<StoredSession, "state" | "commit">;
-	/** Persists the event with the change, and delivers it; waits for no client. */
+	/** Persists the event with the change and delivers it without waiting for clients. */
 	emit(body: EventBody, state: Partial<SessionState>): Promise<void>;
 }
 
 export class SessionTitle {
 	readonly #parts: TitleParts;
-	/** Renames that are not stored yet: no title that is made up may follow them. */
+	/** Renames not stored yet. No derived title may follow them. */
 	#pending = 0;
 
 	constructor(parts: TitleParts) {
 		this.#parts = parts;
 	}
 
-	/** Gives it a title, in place of any other. Fails `invalid-input`, `storage-failed`. */
+	/** Sets the title. Fails with `invalid-input` or `storage-failed`. */
 	async set(text: string): Promise<{ readonly title: string }> {
 		const title = toGivenTitle(text);
 		this.#pending += 1;
@@ -31,7 +31,7 @@ export class SessionTitle {
 		return { title };
 	}
 
-	/** A session without a title is titled after the first input that was answered. */
+	/** An untitled session is titled after its first answered input. */
 	async derive(input: UserInput): Promise<void> {
 		const { stored } = this.#parts;
 		const title = toTitle(input);

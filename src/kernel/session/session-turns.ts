@@ -1,4 +1,4 @@
-// The turns of one session, one at a time: how they are started, steered and cancelled, and with which options.
+// The turns of a session, one at a time: starting, steering, cancelling, and their options.
 import { setMaxListeners } from "node:events";
 import type { Command, CommandValues } from "../../api/values/command.ts";
 import type { UserInput } from "../../api/values/content.ts";
@@ -24,11 +24,11 @@ export class SessionTurns {
 	readonly #checkOpen: () => void;
 	readonly #startNotices: StartNotices;
 	#keyed: KeyedTurns;
-	/** Options of each turn that does not have them itself. */
+	/** Default options for turns. */
 	#options: TurnOptions;
 	#last: RunningTurn | null = null;
 	#hadOne = false;
-	/** The end of a turn that an earlier process left, once it was asked for. */
+	/** Ends a turn left by an earlier process; null until requested. */
 	#endOfInterrupted: Promise<void> | null = null;
 
 	/** `checkOpen` throws once the session is closing. */
@@ -41,7 +41,6 @@ export class SessionTurns {
 		this.#options = parts.turns ?? {};
 	}
 
-	/** Whether a turn has begun in this process. */
 	get hadOne(): boolean {
 		return this.#hadOne;
 	}
@@ -52,24 +51,22 @@ export class SessionTurns {
 		this.#endOfInterrupted = null;
 	}
 
-	/** The tokens that every turn may reason with; null where nothing is said of it. */
+	/** Thinking token budget of every turn; null when unset. */
 	get thinkingBudget(): number | null {
 		return this.#options.sampling?.thinkingBudget ?? null;
 	}
 
-	/** Whether the last turn of this process ended in an error. */
 	get hasFailed(): boolean {
 		return this.#assembled.turn.running === null && this.#last !== null && this.#last.failure !== null;
 	}
 
-	/** Whether a turn was started with this key. */
 	has(key: string): boolean {
 		return this.#keyed.has(key);
 	}
 
 	/**
-	 * Starts a turn; resolves once its beginning is stored. A key that has a turn starts none. Fails `busy` while a turn runs,
-	 * `closed` once the session is closing, and as the turn did when it ended before its beginning was stored.
+	 * Starts a turn; resolves once its start is stored. A key with an existing turn starts nothing. Fails with `busy` while a turn
+	 * runs, with `closed` once the session is closing, and with the turn's error when it ended before its start was stored.
 	 */
 	start({
 		input,
@@ -84,13 +81,13 @@ export class SessionTurns {
 		return this.#keyed.start(key, input, () => this.#beginStored({ ...start, key }));
 	}
 
-	/** Adds input to the running turn; resolves once it is stored. Fails `no-turn` without one. */
+	/** Adds input to the running turn; resolves once it is stored. Fails with `no-turn` without one. */
 	async steer(input: UserInput): Promise<null> {
 		const { turn, emitter } = this.#assembled;
 		const { running, place } = turn;
 		if (running?.steers.add(input) !== true) throw noTurn();
 		try {
-			// Nobody has to read it for the input to be accepted.
+			// The input is accepted without waiting for readers.
 			await emitter.emit(place, { type: "steer.accepted", input }, { sync: true }, AbortSignal.abort());
 		} catch (thrown) {
 			running.steers.withdraw(input);
@@ -99,7 +96,7 @@ export class SessionTurns {
 		return null;
 	}
 
-	/** Cancels the running turn. Fails `no-turn` without one. */
+	/** Cancels the running turn. Fails with `no-turn` without one. */
 	cancel(): null {
 		const { running } = this.#assembled.turn;
 		if (running === null) throw noTurn();
@@ -109,13 +106,13 @@ export class SessionTurns {
 		return null;
 	}
 
-	/** Changes the options of the turns that begin from now on, and stores them. */
+	/** Changes and stores the options of future turns. */
 	setOptions(change: CommandOf<"turn-options.set">["options"]): Promise<null> {
 		const { model, main } = this.#assembled;
 		const { stored } = this.#parts;
 		return model.between(async () => {
 			const turns = changeTurnOptions(this.#options, change);
-			// A session without a context starts afresh when it is opened again, and would forget the change.
+			// A session without a context starts afresh when reopened, and would forget the change.
 			await main.load();
 			const before: unknown = stored.state().creationOptions;
 			await stored.commit(
@@ -128,8 +125,8 @@ export class SessionTurns {
 	}
 
 	/**
-	 * Ends the turn that an earlier process left without an end, as failed, once the context has what it said and did. Nothing
-	 * happens without such a turn, and it is ended once however often this is called.
+	 * Ends a turn left unfinished by an earlier process as failed, once the context contains its messages and results. Idempotent;
+	 * does nothing without such a turn.
 	 */
 	endInterrupted(): Promise<void> {
 		this.#endOfInterrupted ??= this.#endInterrupted().catch((thrown: unknown) => {
@@ -157,12 +154,12 @@ export class SessionTurns {
 		if (await begun.promise) return { turnId: turn.id };
 		const { failure } = turn;
 		if (failure !== null) throw new KernelError(failure.code, failure.message, { data: failure.data });
-		// It was cancelled; clients have its end.
+		// The turn was cancelled, and clients have received its end.
 		if (start.key === undefined) return { turnId: turn.id };
 		throw new KernelError("closed", "The turn was cancelled before it began. It can be started again.");
 	}
 
-	/** `begun` is called once its beginning is stored. */
+	/** `begun` is called once the start is stored. */
 	#begin({ options, ...start }: StartOptions, begun: () => void = () => {}): RunningTurn {
 		this.#checkOpen();
 		const { turn: current, servers, background, notifications, ...others } = this.#assembled;
@@ -171,7 +168,7 @@ export class SessionTurns {
 			id: this.#parts.identifiers.hex(32),
 			controller: new AbortController(),
 			chosen: this.#assembled.model.current,
-			// What the program itself writes is no turn of whoever made the session.
+			// Session creators' turn options do not apply to program prompts.
 			options: start.isOwn ? options : joinTurnOptions(this.#options, options),
 			steers: createSteerQueue(),
 			broken: null,
@@ -204,7 +201,7 @@ export class SessionTurns {
 				this.#hadOne = true;
 				begun();
 			},
-			// A client that receives the end may start the next turn at once.
+			// A client that receives the end may start the next turn immediately.
 			release: () => {
 				current.running = null;
 			},

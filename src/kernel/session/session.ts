@@ -1,5 +1,5 @@
-// One session: commands in, events out. It owns its stored files while it is loaded. assemble.ts builds its parts,
-// session-turns.ts runs its turns; this file has its other commands and its lifecycle.
+// One session: commands in, events out. Owns its stored files while loaded. assemble.ts builds its parts and session-turns.ts
+// runs its turns; this file has the other commands and the lifecycle.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Command, CommandType, CommandValues } from "../../api/values/command.ts";
@@ -56,7 +56,7 @@ export class Session implements SessionApi {
 		"turn-options.set": this.#claimed(({ options }) => this.#turns.setOptions(options)),
 		"task.stop": this.#claimed(({ id }) => this.#stopTask(id)),
 		"files.find": ({ query }) => this.#parts.findFiles(query),
-		// What a killed process left of a restore is finished when its history is read.
+		// Reading the history finishes a restore that a killed process left incomplete.
 		"files.changes": this.#claimed(({ id }) => this.#assembled.rewind.changes(id)),
 		"files.diff": this.#claimed(({ id, path }) => this.#assembled.rewind.diff(id, path)),
 		"files.plan": this.#claimed(({ before }) => this.#assembled.rewind.plan(before)),
@@ -94,7 +94,7 @@ export class Session implements SessionApi {
 		const isNeeded = () => !this.#closing && !this.#turns.hadOne && turn.running === null;
 		const prepareTools = async (): Promise<void> => {
 			for (const tool of await tools()) {
-				// A prompt does not wait for all of them.
+				// A prompt need not wait for all of them.
 				await nextTurn();
 				if (!isNeeded()) return;
 				await tool.parameters();
@@ -108,13 +108,13 @@ export class Session implements SessionApi {
 		});
 	}
 
-	/** Executes a command; rejects with a KernelError. */
+	/** Executes a command. Rejects with a KernelError. */
 	async send<T extends CommandType>(command: Extract<Command, { type: T }>): Promise<CommandValues[T]> {
 		const handle: CommandHandlers[T] = this.#handlers[command.type as T];
 		return handle(command);
 	}
 
-	/** A command that writes: this process has to be the one that writes the session. One that it writes already is not looked at. */
+	/** A command that writes: this process must first claim the session, unless it already has. */
 	#claimed<Given, Value>(handle: (given: Given) => Value | Promise<Value>): (given: Given) => Value | Promise<Value> {
 		return (given) => {
 			const { stored } = this.#parts;
@@ -132,7 +132,6 @@ export class Session implements SessionApi {
 		);
 	}
 
-	/** Attaches a client. */
 	async attach(options: AttachOptions): Promise<Attachment> {
 		await this.#parts.stored.refresh();
 		if (options.tools.length === 0) return this.attachPlain(options);
@@ -140,13 +139,13 @@ export class Session implements SessionApi {
 		return this.#attach(options, await this.#checkTools(options.tools));
 	}
 
-	/** What a first client makes worth while to prepare, once it has its answer. */
+	/** Prepares work for the first client, after it has been answered. */
 	#beginSoon(): void {
 		this.#assembled.servers?.beginSoon();
 		this.#warmUp.beginSoon();
 	}
 
-	/** Attaches a client without tools of its own, at once. */
+	/** Attaches a client without tools, synchronously. */
 	attachPlain(options: AttachOptions): Attachment {
 		this.#beginSoon();
 		return this.#attach(options, noTools);
@@ -159,7 +158,7 @@ export class Session implements SessionApi {
 		return attachment;
 	}
 
-	/** Name and version of the client that attached last, for requests that name the client. */
+	/** Name and version of the last attached client, for requests that name the client. */
 	clientName(): string | null {
 		return this.#assembled.clients.name();
 	}
@@ -182,18 +181,18 @@ export class Session implements SessionApi {
 		return this.#assembled.interactions.isForPerson;
 	}
 
-	/** Whether its last turn ended in an error, as far as this process knows. */
+	/** Whether the last turn in this process ended in an error. */
 	get hasFailed(): boolean {
 		return this.#turns.hasFailed;
 	}
 
-	/** The model of its next turn by the name sent to the provider, and the provider's key; empty without one. */
+	/** Model of the next turn as named to the provider, and the provider key. Empty without a model. */
 	get modelInUse(): { readonly model: string; readonly provider: string } {
 		const { sentName, choice } = this.#assembled.model.current;
 		return { model: sentName, provider: choice?.provider ?? "" };
 	}
 
-	/** What it was created with, and the model that was chosen since; null when that is not stored. */
+	/** Creation options with the current model; null when not stored. */
 	get creationOptions(): unknown {
 		return this.#parts.stored.state().creationOptions;
 	}
@@ -203,7 +202,7 @@ export class Session implements SessionApi {
 		return this.#parts.stored.existed || this.#turns.hadOne;
 	}
 
-	/** Called once before anything else: restores plan mode and begins the hooks of a session start. */
+	/** Call this first, once: restores plan mode and begins the session start hooks. */
 	async start(): Promise<void> {
 		const { keys, stored } = this.#parts;
 		keys.start();
@@ -219,7 +218,7 @@ export class Session implements SessionApi {
 		this.#begun = this.#runStartHooks();
 	}
 
-	/** Resolves once the hooks of its start have run, or the session was stopped meanwhile. */
+	/** Resolves once the start hooks have run or the session was stopped. */
 	get begun(): Promise<void> {
 		return this.#begun;
 	}
@@ -260,22 +259,22 @@ export class Session implements SessionApi {
 		};
 	}
 
-	/** The background tasks that run, or whose end was not delivered yet, oldest first. */
+	/** Background tasks that are running or whose end was not delivered yet, oldest first. */
 	async backgroundTasks(): Promise<readonly TaskView[]> {
 		return await toViews((await this.#assembled.background.active()).map(({ stored }) => stored));
 	}
 
-	/** Whether notifications of background tasks wait for the model. */
+	/** Whether background task notifications wait for the model. */
 	hasBackgroundNews(): Promise<boolean> {
 		return this.#assembled.notifications.hasNotices();
 	}
 
-	/** What happened elsewhere and the model has not received yet. */
+	/** External events that the model has not received yet. */
 	externalEvents(): Promise<readonly ExternalEvent[]> {
 		return this.#assembled.notifications.externalEvents();
 	}
 
-	/** Changes which MCP servers it uses, from its next turn on. */
+	/** Changes its MCP servers, starting with the next turn. */
 	async changeMcpServers(change: McpServersChange): Promise<void> {
 		const { servers } = this.#assembled;
 		this.#checkOpen();
@@ -283,50 +282,46 @@ export class Session implements SessionApi {
 		servers.change(change);
 	}
 
-	/** Ends all background tasks, even those that may outlive the session. */
 	endBackgroundTasks(): Promise<void> {
 		return this.#assembled.background.endEverything();
 	}
 
-	/** Resolves when the next background task ends, or the signal aborts. */
 	backgroundTaskEnded(signal: AbortSignal): Promise<void> {
 		return this.#assembled.background.nextEnd(signal);
 	}
 
-	/** Persists the session although nothing has happened in it yet, so that a later process finds it. */
+	/** Persists the session before anything has happened in it, so that a later process finds it. */
 	establish(): Promise<void> {
 		return this.#parts.stored.establish();
 	}
 
-	/** Whether a turn was started with this key. */
 	hasTurn(key: string): boolean {
 		return this.#turns.has(key);
 	}
 
 	/**
-	 * Ends the turn that an earlier process left without an end, as failed, once the context has what it said and did. For a
-	 * session that was just opened; nothing happens without such a turn, and it is ended once however often this is called.
+	 * Ends a turn left unfinished by an earlier process as failed, once the context contains its messages and results. For a
+	 * session just opened. Idempotent; does nothing without such a turn.
 	 */
 	endInterruptedTurn(): Promise<void> {
 		return this.#turns.endInterrupted();
 	}
 
-	/** Called when another process has claimed it: here it is only read until its next turn. */
+	/** Called when another process has claimed it: here it is read-only until its next turn. */
 	onLost(listener: (reason: KernelError) => void): void {
 		this.#parts.stored.onLost(listener);
 	}
 
-	/** Resolves when no turn runs. */
+	/** Resolves when no turn is running. */
 	async idle(): Promise<void> {
 		await this.#assembled.turn.running?.ended;
 	}
 
-	/** Whether it is archived; its files are all there. */
+	/** Whether it is archived. Its files are complete. */
 	get isArchived(): boolean {
 		return this.#parts.stored.state().archivedAt !== null;
 	}
 
-	/** Archives it. */
 	async archive(): Promise<void> {
 		await this.#parts.stored.claim();
 		await this.#parts.stored.commit({ state: { archivedAt: this.#parts.clock.now() / 1000 } }, { sync: true });
@@ -337,13 +332,13 @@ export class Session implements SessionApi {
 		await this.#parts.stored.commit({ state: { archivedAt: null } }, { sync: true });
 	}
 
-	/** The message history so far. Creates and repairs nothing. */
+	/** The message history so far. Neither creates nor repairs anything. */
 	async conversation(): Promise<MessageHistory> {
 		await this.#parts.stored.refresh();
 		return this.#assembled.main.conversation();
 	}
 
-	/** What a fork of it begins with. Fails `busy` while a turn runs. */
+	/** The content for a fork. Fails with `busy` while a turn runs. */
 	async forkSource(): Promise<ForkSource> {
 		const { stored } = this.#parts;
 		const { main, plan } = this.#assembled;
@@ -357,7 +352,7 @@ export class Session implements SessionApi {
 		refuseTurn();
 		await stored.refresh();
 		const { unfinishedCalls, unretained, isInStep, startedInputs, openTurn } = stored.summary;
-		// What a crash left has to be repaired first, once.
+		// Leftovers of a crash have to be repaired first, once.
 		const isWhole = unfinishedCalls.length === 0 && unretained.length === 0 && !isInStep && startedInputs.length === 0;
 		if (!isWhole || openTurn !== null) {
 			await stored.claim();
@@ -368,7 +363,7 @@ export class Session implements SessionApi {
 		return { stored, rows: [...main.rows()], end: stored.cursor().seq, plan: copied };
 	}
 
-	/** The stored events after a cursor, or from the first. */
+	/** Stored events after a cursor, or all of them. */
 	events(after?: Cursor): AsyncIterable<readonly AgentEvent[]> {
 		const { stored } = this.#parts;
 		const { epoch } = stored.cursor();
@@ -382,25 +377,25 @@ export class Session implements SessionApi {
 	}
 
 	/**
-	 * Ends the running turn as failed after an uncaught exception in the session's work, because what waits for that
-	 * work would wait for ever. The session continues.
+	 * Ends the running turn as failed after an uncaught exception in the session, because code that waits for the failed work
+	 * would wait indefinitely. The session continues.
 	 */
 	fail(thrown: unknown): void {
 		this.#breakOff(toKernelError(thrown));
 	}
 
-	/** Ends the running turn as failed, with this error. */
+	/** Ends the running turn as failed with this error. */
 	#breakOff({ code, message, data }: KernelError): void {
 		const { running } = this.#assembled.turn;
 		if (running !== null) breakOff(running, { code, message, data });
 	}
 
-	/** Ends the running turn as cancelled, settles every interaction and ends the clients' events. Idempotent. */
+	/** Cancels the running turn, settles every interaction and ends client feeds. Idempotent. */
 	async stop(): Promise<void> {
 		const { turn, background, interactions, sideQuestions, servers, clients } = this.#assembled;
 		this.#closing = true;
 		this.#startHooks.abort();
-		// Runs concurrently with the other ends; `close` waits for it.
+		// Runs concurrently with the other shutdown steps; `close` waits for it.
 		void background.end();
 		interactions.settleAll();
 		turn.running?.controller.abort();
@@ -410,7 +405,7 @@ export class Session implements SessionApi {
 		clients.end();
 	}
 
-	/** Stops and releases the stored files. `signal` limits the hooks of the session's end. */
+	/** Stops and releases the stored files. `signal` limits the session end hooks. */
 	async close(signal: AbortSignal): Promise<void> {
 		await this.stop();
 		const hook = { event: "SessionEnd", target: "exit", input: { reason: "exit" } } as const;
@@ -428,7 +423,7 @@ export class Session implements SessionApi {
 		return await this.#assembled.title.set(title);
 	}
 
-	/** One after the other: what comes twice at once under one name is added once. */
+	/** Serialized, so that concurrent additions under one name add the text once. */
 	#addToContext(text: string, name: string | null): Promise<{ readonly added: boolean }> {
 		return this.#additions.run("", async () => {
 			this.#checkOpen();
@@ -470,7 +465,7 @@ export class Session implements SessionApi {
 	async #setPlanMode(enabled: boolean): Promise<{ readonly planMode: boolean }> {
 		this.#assembled.plan.check(enabled);
 		let delivered: Promise<void> | undefined;
-		// A session without a context starts afresh when it is opened again, and would forget the change.
+		// A session without a context starts afresh when reopened, and would forget the change.
 		const { main, plan, emitPlanMode } = this.#assembled;
 		await main.load();
 		await plan.set(enabled, true, () => {

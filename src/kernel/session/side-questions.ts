@@ -1,5 +1,5 @@
-// Side questions while a turn runs: answered concurrently, outside any turn, without effect on the running one. Without
-// a running turn they are a slash command (commands/side-question.ts).
+// Side questions during a turn: answered concurrently, outside any turn, without effect on it. Without a running turn they are a
+// slash command (commands/side-question.ts).
 import { setMaxListeners } from "node:events";
 import type { EventBody } from "../../api/values/event.ts";
 import { toSideQuestion } from "../../api/values/slash-command.ts";
@@ -17,12 +17,12 @@ export interface SideQuestionSettings {
 	readonly identifiers: Identifiers;
 	readonly cacheKey: string;
 	readonly log: Log;
-	/** The hooks that guard prompts guard side questions too. */
+	/** Prompt hooks guard side questions too. */
 	readonly hooks: Pick<HookRunner, "run">;
 	agent(): Promise<Agent>;
 	readonly budget: AgentBudget;
 	readonly retries: Omit<Retrying, "emit">;
-	/** Waits for a slow client no longer than the signal. */
+	/** Waits for slow clients until the signal aborts. */
 	emit(body: EventBody, signal: AbortSignal): Promise<void>;
 	/** Delivers the end of a question that could not be persisted: the client must receive it. */
 	deliverVolatile(body: EventBody): void;
@@ -31,7 +31,7 @@ export interface SideQuestionSettings {
 export class SideQuestions {
 	readonly #settings: SideQuestionSettings;
 	readonly #open = new Set<Promise<void>>();
-	/** By id: those that can be cancelled alone. */
+	/** Individually cancellable questions, by id. */
 	readonly #cancellations = new Map<string, AbortController>();
 	readonly #stopping = new AbortController();
 
@@ -41,7 +41,7 @@ export class SideQuestions {
 		setMaxListeners(0, this.#stopping.signal);
 	}
 
-	/** Starts answering; the events carry this id. */
+	/** Starts answering. The events carry this id. */
 	start(question: string): { readonly id: string } {
 		const id = this.#settings.identifiers.hex(12);
 		const cancellation = new AbortController();
@@ -55,7 +55,7 @@ export class SideQuestions {
 		return { id };
 	}
 
-	/** Stops answering a question; its end follows. Nothing happens for one that is not open. */
+	/** Cancels a question; its end event follows. Does nothing when it is not open. */
 	cancel(id: string): null {
 		this.#cancellations.get(id)?.abort();
 		return null;
@@ -67,7 +67,7 @@ export class SideQuestions {
 		await Promise.allSettled(this.#open);
 	}
 
-	/** `signal` stops the answer; its end is emitted all the same. */
+	/** `signal` stops the answer; its end is still emitted. */
 	async #run(id: string, question: string, signal: AbortSignal): Promise<void> {
 		const { deliverVolatile } = this.#settings;
 		const emit = (body: EventBody) => this.#settings.emit(body, this.#stopping.signal);
@@ -82,7 +82,7 @@ export class SideQuestions {
 		}
 	}
 
-	/** The reason of a hook that blocks the question; null when none does. */
+	/** The reason of a hook that blocks the question, or null. */
 	async #refusal(
 		question: string,
 		emit: (body: EventBody) => Promise<void>,

@@ -1,5 +1,5 @@
-// The MCP servers of a session: loaded when the first client is served, reported in turns, released at the end. The
-// connections, and what the servers offer, are in src/core/mcp/.
+// The MCP servers of a session: loaded for the first client, reported in turns, released at the end. Connections and server
+// features are in src/core/mcp/.
 
 import { type EventBody, type McpStatus, statusChanged } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -10,25 +10,23 @@ import type { Tool } from "../../core/tools/tool.ts";
 import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
 import type { McpServersChange } from "../api.ts";
 
-/** What a session's servers need of the session. */
 export type ServerNeeds = Pick<ServerSetSettings, "isTaken" | "questions">;
 
-/** The servers as a session uses them. */
 export type SessionServers = Pick<ServerSet, "begin" | "isLoading" | "loaded" | "retry" | "tools" | "status" | "end">;
 
-/** Loads the code of the servers; connects to none yet. */
+/** Loads the server code without connecting. */
 export type LoadServers = (needs: ServerNeeds, servers: readonly McpServerSettings[]) => Promise<SessionServers>;
 export type SetLoader = (servers: readonly McpServerSettings[]) => Promise<SessionServers>;
 
-/** Servers of one session: each may be a process. */
+/** Maximum servers per session: each may be a process. */
 const maximumServers = 100;
 
-/** Milliseconds reserved for the client's first answer before anything is loaded. */
+/** Milliseconds to let the client get its first answer before loading. */
 const delay = 20;
-/** Milliseconds for a turn to reach its first step, where it connects and reports the servers itself. */
+/** Milliseconds for a turn to reach its first step, which connects and reports the servers itself. */
 const turnDelay = 1000;
 
-/** Whether a server that a person relies on is missing; one that needs a sign-in is not. */
+/** Whether a required server is missing. A server that needs a sign-in does not count. */
 function isAnyAway({ servers }: McpStatus): boolean {
 	return servers.some(({ status }) => status !== "connected" && status !== "unauthorized");
 }
@@ -41,11 +39,11 @@ export class ToolServers {
 	#set: SessionServers | null = null;
 	#withdraw: (() => void) | null = null;
 	#isEnded = false;
-	/** Those of the next turn, in their order. */
+	/** Servers of the next turn, in order. */
 	#wanted: readonly McpServerSettings[];
-	/** What was changed since the last turn: null for nothing, else the names of those that are started again. */
+	/** Changes since the last turn: null for none, else the names of servers to restart. */
 	#reloaded: ReadonlySet<string> | null = null;
-	/** The status that clients received last, as JSON; null for none. */
+	/** The status last sent to clients, as JSON, or null. */
 	#delivered: string | null = null;
 
 	constructor(load: SetLoader, servers: readonly McpServerSettings[], clock: Clock, log: Log) {
@@ -60,7 +58,7 @@ export class ToolServers {
 		return this.#set?.tools() ?? [];
 	}
 
-	/** Changes the servers, from the next turn on. Fails `invalid-input` for one to reload that there is not. */
+	/** Changes the servers, starting with the next turn. Fails with `invalid-input` when a server to reload is unknown. */
 	change(change: McpServersChange): void {
 		const reloaded = new Set(this.#reloaded);
 		switch (change.kind) {
@@ -91,20 +89,20 @@ export class ToolServers {
 		this.#reloaded = reloaded;
 	}
 
-	/** A client has attached: connecting starts once it has been answered. */
+	/** A client has attached: connects once the client has been answered. */
 	beginSoon(): void {
 		if (this.#withdraw === null) this.#schedule(delay);
 	}
 
-	/** A turn starts: unless connecting has begun, it begins with the turn's first step. */
+	/** A turn starts: if not begun yet, connecting begins with its first step. */
 	turnStarts(): void {
 		if (this.#loading === null) this.#schedule(turnDelay);
 	}
 
 	/**
-	 * Before the first step of a turn: waits for servers that are still connecting, and emits their status if it
-	 * changed. A missing server is reported in the next turn at the latest (wire-protocol §4.15, §11.1 row 23).
-	 * Meanwhile the connection is retried; nothing waits for that, and the result is reported in the turn after.
+	 * Before the first step of a turn: waits for connecting servers and emits their status if it changed. A missing server is
+	 * reported in the next turn at the latest (wire-protocol §4.15, §11.1 row 23). Reconnection continues in the background; its
+	 * result is reported in a later turn.
 	 */
 	async prepareTurn(emit: (body: EventBody) => Promise<void> | undefined, signal: AbortSignal): Promise<void> {
 		await this.#begin();
@@ -130,13 +128,13 @@ export class ToolServers {
 		set.retry();
 	}
 
-	/** Puts a set of the servers that are wanted now in place of the one before; connections of both go on. */
+	/** Replaces the server set with the wanted servers. Shared connections stay open. */
 	async #applyChanges(): Promise<void> {
 		const reloaded = this.#reloaded;
 		if (reloaded === null || this.#isEnded) return;
 		this.#reloaded = null;
 		try {
-			// A connection ends with the last set that has it.
+			// A connection ends with the last set that contains it.
 			if (reloaded.size > 0) await this.#replace(this.#wanted.filter(({ name }) => !reloaded.has(name)));
 			await this.#replace(this.#wanted);
 		} catch (thrown) {
@@ -154,7 +152,6 @@ export class ToolServers {
 		this.#set = set;
 	}
 
-	/** Releases the servers. */
 	end(): void {
 		this.#isEnded = true;
 		this.#withdraw?.();
@@ -169,10 +166,10 @@ export class ToolServers {
 	}
 
 	async #begin(): Promise<void> {
-		// Without servers nothing is loaded.
+		// Without servers, nothing is loaded.
 		if (this.#loading === null && this.#wanted.length === 0) return;
 		if (this.#loading === null) {
-			// What is loaded first has all changes.
+			// The first load includes all changes.
 			this.#reloaded = null;
 			this.#loading = this.#load(this.#wanted).then(
 				(set) => {

@@ -1,10 +1,10 @@
-// Prepares what makes the first turn of a session fast, after the first client was answered.
+// Prepares a fast first turn once the first client has been answered.
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 
 export interface WarmUpSettings {
 	work(): Promise<void>;
-	/** Called when the work is due: a prompt that came earlier has done it already. */
+	/** Called when the work is due: an earlier prompt may have done it already. */
 	isNeeded(): boolean;
 	readonly clock: Clock;
 	readonly log: Log;
@@ -18,7 +18,7 @@ export class WarmUp {
 		this.#settings = settings;
 	}
 
-	/** Starts once, after what is being sent now. A failure is logged: the turn will fail on it again. */
+	/** Starts once, after the current response is sent. Logs failures, since the turn will hit them again. */
 	beginSoon(): void {
 		if (this.#isBegun) return;
 		this.#isBegun = true;

@@ -1,26 +1,23 @@
-// The result of a subagent's run for the agent that called it: its report, or why there is none.
+// The result of a subagent run for the calling agent: its report or its failure.
 import { type ToolReturn, toolError, toolSuccess } from "../../api/values/content.ts";
 import type { TurnOutcome } from "../../api/values/event.ts";
 import { changedChunks } from "../../core/models/chunk-streams.ts";
 import type { Model } from "../../core/models/model.ts";
 import type { AgentRequest } from "../../core/tools/operations.ts";
 
-/** A subagent as its report names it. */
 export interface ReportedAgent {
 	readonly id: string;
 	readonly typeName: string;
 	readonly isResumed: boolean;
 }
 
-/** How a run ended. */
 export interface EndedRun {
 	readonly outcome: TurnOutcome;
-	/** Empty when there is none. */
 	readonly report: string;
-	/** Why a hook blocked its prompt, empty when no reason was given; null when none did. */
+	/** Why a hook blocked its prompt, possibly empty. Null when not blocked. */
 	readonly blockedFor: string | null;
 	readonly isTimedOut: boolean;
-	/** Of the model's last failure; null when the provider gave none. */
+	/** Status code of the model's last failure, or null. */
 	readonly statusCode: number | null;
 }
 
@@ -75,12 +72,12 @@ function failureBrief(code: string, { statusCode }: EndedRun): string {
 	return statusCode === null ? "LLM provider error" : `API error (${statusCode})`;
 }
 
-/** The result of a run that was ended from outside; nobody receives it. */
+/** The result of a run ended from outside, which no caller receives. */
 export function cutOff(): ToolReturn {
 	return toolError("The subagent was stopped.", "Agent failed");
 }
 
-/** Wraps the model to note the status code of its last failure. */
+/** Wraps the model to record the status code of its last failure. */
 export function createFailureNote(model: Model | null): { readonly model: Model | null; statusCode(): number | null } {
 	if (model === null) return { model, statusCode: () => null };
 	let statusCode: number | null = null;

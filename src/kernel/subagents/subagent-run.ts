@@ -1,4 +1,4 @@
-// One run of a subagent: prepared from a request, emitted on its parent's stream as its own, and ended with a report.
+// One run of a subagent: prepared from a request, emitted on its parent's stream, and ended with a report.
 
 import type { ToolReturn } from "../../api/values/content.ts";
 import type { AgentPathEntry, TurnOutcome } from "../../api/values/event.ts";
@@ -25,21 +25,20 @@ import { createTurnEmit } from "../turn/turn-emitter.ts";
 import { createFailureNote, type EndedRun, type ReportedAgent, toResult } from "./subagent-report.ts";
 import { runSubagentTurn } from "./subagent-turn.ts";
 
-/** Finds a model for subagents; null when the alias names none. */
+/** Finds a model for subagents, or null for an unknown alias. */
 export type FindModel = (alias: string) => Promise<Model | null>;
 
 export interface RunSettings {
 	readonly types: readonly AgentType[];
-	/** Creates the tools of a type. */
 	createTools(toolPaths: readonly string[], mail: MailOperations, model: Model | null): Promise<readonly Tool[]>;
 	findModel: FindModel;
-	/** The session's model: that of the running turn, if one runs. */
+	/** The session model: during a turn, the model of that turn. */
 	chosen(): Pick<ChosenModel, "model" | "unsetModelAlias">;
-	/** Those of the turn that starts it. */
+	/** Tool limits of the starting turn. */
 	toolLimits?(): ToolLimits | undefined;
 	/** The prompt of a type without its role. */
 	systemPrompt(type: AgentType): Promise<string>;
-	/** The state of the repository in a few lines; empty when there is none. */
+	/** The repository state in a few lines; empty without a repository. */
 	describeRepository(signal: AbortSignal): Promise<string>;
 	readonly stored: StoredSession;
 	readonly hooks: HookRunner;
@@ -47,25 +46,24 @@ export interface RunSettings {
 	readonly clock: Clock;
 }
 
-/** A report with fewer characters is requested again. */
+/** Reports with fewer characters are requested again. */
 const shortReport = 200;
-/** Characters of prompts and reports that hooks are shown. */
+/** Maximum characters of prompts and reports in hook input. */
 const hookText = 500;
 
 const continuation =
 	"Your report is very short. Write it again for someone who has seen nothing of your work: what you found or did, where, what follows from it, and what is open.";
 
-/** A subagent that is ready to run. */
 export interface PreparedAgent extends ReportedAgent {
 	readonly stored: StoredAgent;
 	readonly type: AgentType;
 	readonly model: Model | null;
 	readonly unsetModelAlias: string | null;
-	/** Those of the turn that it was started in, which may end before it begins. */
+	/** Tool limits of the starting turn, which may end before the run begins. */
 	readonly toolLimits: ToolLimits | undefined;
 }
 
-/** Why there is no subagent to run; the brief is that of a background task. */
+/** Why there is no subagent to run. `brief` is for background tasks. */
 export interface AgentRefusal {
 	readonly message: string;
 	readonly brief: "Agent not found" | "Invalid subagent type" | "Agent already running" | "Invalid model alias";
@@ -114,16 +112,16 @@ export async function prepareAgent(request: AgentRequest, settings: RunSettings)
 	return { ok: true, agent: { id, typeName: type.name, stored: agent, ...chosen, isResumed } };
 }
 
-/** The place of a run among turns, calls and tasks. */
+/** A run's turn, call and task. */
 export interface RunPlace {
 	readonly toolCallId: string;
 	readonly turnId: string;
 	readonly services: AgentServices;
-	/** The background task that it is; absent when its caller waits for it. */
+	/** Background task id; absent when the caller waits for the run. */
 	readonly taskId?: string;
 }
 
-/** A run that has ended, and the result for its caller. */
+/** An ended run with the result for its caller. */
 export interface FinishedRun extends EndedRun {
 	readonly result: ToolReturn;
 }
@@ -193,19 +191,19 @@ export async function runAgent(
 	}
 }
 
-/** Whether the run ended with an answer of the model, complete or not. */
+/** Whether the run ended with a model answer, complete or not. */
 function hasAnswer({ status }: TurnOutcome): boolean {
 	return status === "finished" || status === "truncated";
 }
 
-/** Aborts after so many seconds, unless withdrawn; never for null. */
+/** Aborts after this many seconds unless cancelled; null disables it. */
 function createDeadline(seconds: number | null, clock: Clock): { readonly signal: AbortSignal; withdraw(): void } {
 	const controller = new AbortController();
 	const withdraw = seconds === null ? () => {} : clock.after(seconds * 1000, () => controller.abort());
 	return { signal: controller.signal, withdraw };
 }
 
-/** The agent with its context restored or created. */
+/** The agent with its restored or new context. */
 async function openAgent(
 	{ stored, type, model, unsetModelAlias, toolLimits }: PreparedAgent,
 	path: readonly AgentPathEntry[],

@@ -1,4 +1,4 @@
-// One turn of a subagent, emitted from beginning to end on its parent's stream, with the hooks around it.
+// One turn of a subagent, fully emitted on its parent's stream, with its hooks.
 
 import { textPart } from "../../api/values/content.ts";
 import type { TurnOutcome } from "../../api/values/event.ts";
@@ -15,30 +15,30 @@ import { createTurnEmit, type EmitInTurn } from "../turn/turn-emitter.ts";
 
 export interface SubagentPrompt {
 	readonly text: string;
-	/** Whether the program itself wrote the prompt: then no prompt hook sees it. */
+	/** Whether the program wrote the prompt: prompt hooks then skip it. */
 	readonly isOwn: boolean;
 }
 
 export interface SubagentTurnSettings {
 	readonly services: AgentServices;
-	/** The turn of the session, or the background task, that it is part of. */
+	/** The session turn or background task that contains it. */
 	readonly turnId: string;
 	readonly hooks: HookRunner;
 	readonly clock: Clock;
-	/** Aborts the work: the caller's end, or the subagent's own deadline. */
+	/** Aborts the work: on the caller's end or the subagent's deadline. */
 	readonly work: AbortSignal;
 	readonly caller: AbortSignal;
 }
 
 export interface EndedTurn {
 	readonly outcome: TurnOutcome;
-	/** Set when a hook blocked the prompt: nothing of it is in the context. */
+	/** Set when a hook blocked the prompt, which then stays out of the context. */
 	readonly blocked: BlockedPrompt | null;
 }
 
 /**
- * Milliseconds for the work of an aborted turn to end: less than the caller's call has, so that the end of this turn is
- * always emitted before the end of the turn around it.
+ * Milliseconds for aborted work to end: shorter than the limit of the caller's call, so that this turn always ends before the
+ * outer one.
  */
 const patience = 1100;
 
@@ -55,13 +55,13 @@ export async function runSubagentTurn(
 	const running =
 		blocked === null ? runHooked(prompt.text, agent, emit, { ...settings, services }) : say(blocked, emit);
 	const outcome = (await unlessLate(running, work, patience, clock)) ?? { status: "cancelled" };
-	// What is left of work that was given up comes too late.
+	// Later events of abandoned work come too late.
 	seal();
 	await createTurnEmit(settings.services, agent.path, turnId, work)({ type: "turn.ended", outcome });
 	return { outcome, blocked };
 }
 
-/** The services with an emitter that, once it is sealed, only delivers how interactions were resolved. */
+/** Services with an emitter that, once sealed, only delivers resolved interactions. */
 function withSeal(services: AgentServices): { readonly services: AgentServices; seal(): void } {
 	const { emitter } = services;
 	let isSealed = false;
@@ -91,7 +91,7 @@ async function say({ text }: BlockedPrompt, emit: EmitInTurn): Promise<TurnOutco
 	return { status: "finished" };
 }
 
-/** The run and the hooks after it: one of those may make the subagent continue once. */
+/** Runs the turn and its end hooks, one of which may make the subagent continue once. */
 async function runHooked(
 	input: string,
 	agent: Agent,
@@ -113,7 +113,7 @@ async function runHooked(
 	let outcome = await runTurn(input, dependencies, work);
 	if (outcome.status === "finished") {
 		const reason = await askToStop(hooks, emit, work);
-		// Work finished in time counts as finished when the deadline ends only the hooks.
+		// When the deadline ends only the hooks, the work still counts as finished.
 		if (caller.aborted) outcome = { status: "cancelled" };
 		else if (reason !== null) outcome = await runTurn(reason, dependencies, work);
 	}

@@ -1,4 +1,4 @@
-// The subagents of a session: decides who may run, how many concurrently, and that no subagent has two runs at once.
+// The subagents of a session: decides which may run, limits concurrency, and allows one run per subagent at a time.
 import { type ToolReturn, toolError } from "../../api/values/content.ts";
 import type { AgentOperations, AgentRequest } from "../../core/tools/operations.ts";
 import type { AgentServices } from "../turn/turn-dependencies.ts";
@@ -14,17 +14,17 @@ import {
 } from "./subagent-run.ts";
 
 export interface SubagentParts extends Omit<RunSettings, "stored" | "hooks" | "identifiers" | "clock"> {
-	/** How many may run concurrently for callers that wait; the others queue. */
+	/** Maximum concurrent runs with waiting callers; others queue. */
 	readonly parallel: number;
 }
 
 export interface SubagentSettings extends RunSettings, SubagentParts {
 	readonly services: AgentServices;
-	/** The running turn of the session; null when there is none. */
+	/** The session's running turn, or null. */
 	turnId(): string | null;
 }
 
-/** A subagent reserved for one caller until it is released. */
+/** A subagent reserved for one caller until released. */
 export interface HeldAgent extends ReportedAgent {
 	run(request: AgentRequest, place: RunPlace, signal: AbortSignal): Promise<FinishedRun>;
 	release(): void;
@@ -35,7 +35,6 @@ export type Hold =
 	| { readonly ok: false; readonly refusal: AgentRefusal };
 
 export interface Subagents extends Pick<AgentOperations, "types" | "run"> {
-	/** Reserves the subagent that a request names. */
 	hold(request: AgentRequest): Promise<Hold>;
 }
 
@@ -71,7 +70,7 @@ export function createSubagents(settings: SubagentSettings): Subagents {
 			const message = `The subagent ${resume} is still running.`;
 			return { ok: false, refusal: { message, brief: "Agent already running" } };
 		}
-		// Reserved before anything is awaited: two calls of one answer may name the same one.
+		// Reserve before awaiting: two calls of one answer may name the same subagent.
 		if (resume !== null) running.add(resume);
 		let isHeld = false;
 		try {
@@ -114,7 +113,7 @@ export function createSubagents(settings: SubagentSettings): Subagents {
 	};
 }
 
-/** For most refusals a caller that waits gets one brief, unlike a background task. */
+/** Waiting callers get one brief for most refusals, unlike background tasks. */
 function toForegroundError({ message, brief }: AgentRefusal): ToolReturn {
 	return toolError(message, brief === "Invalid model alias" ? brief : "Agent failed");
 }

@@ -1,4 +1,4 @@
-// Builds what a slash command may use of the turn it runs in.
+// Builds the turn services for a slash command.
 
 import { textPart, type UserInput } from "../../api/values/content.ts";
 import type { EventBody } from "../../api/values/event.ts";
@@ -14,7 +14,6 @@ import type { EmitInTurn } from "./turn-emitter.ts";
 
 export interface CommandRunSettings {
 	readonly services: AgentServices;
-	/** The session's own agent, and its run in this turn. */
 	readonly agent: Agent;
 	readonly turn: AgentTurn;
 	readonly dependencies: TurnDependencies;
@@ -48,7 +47,7 @@ export function createCommandRun(argument: string, settings: CommandRunSettings)
 	};
 }
 
-/** Runs a turn of an agent within the turn; the client waits for the outcome of the outer one. */
+/** Runs a nested agent turn. The client waits for the outer outcome. */
 async function runWithin(
 	input: UserInput,
 	agent: Agent,
@@ -59,7 +58,7 @@ async function runWithin(
 	const nested: AgentTurn = {
 		...turn,
 		watch,
-		// Input added meanwhile is for the session's own agent.
+		// Input added meanwhile is for the main agent.
 		steers: agent.context === own.context ? turn.steers : createSteerQueue(),
 		stepStarted() {
 			steps += 1;
@@ -74,7 +73,7 @@ async function runWithin(
 		await emit(ended);
 		return { outcome, steps };
 	} catch (thrown) {
-		// What was begun is ended even when that cannot be persisted.
+		// End what was begun, even if the end cannot be persisted.
 		services.emitter.deliverVolatile({ turnId: turn.id, agentPath: [] }, ended);
 		throw thrown;
 	}

@@ -3,19 +3,19 @@ import type { Where } from "../clients/emitter.ts";
 import type { RunningTurn } from "./main-turn.ts";
 
 export class CurrentTurn {
-	/** Null while the session is idle. */
+	/** Null while idle. */
 	running: RunningTurn | null = null;
 
 	get id(): string | null {
 		return this.running?.id ?? null;
 	}
 
-	/** Aborts when the turn is cancelled or its time is up; null while the session is idle. */
+	/** Aborts when the turn is cancelled or runs out of time. Null while idle. */
 	get signal(): AbortSignal | null {
 		return this.running?.controller.signal ?? null;
 	}
 
-	/** The origin of events of the session's own agent. */
+	/** The origin of main agent events. */
 	get place(): Where {
 		return { turnId: this.id, agentPath: [] };
 	}

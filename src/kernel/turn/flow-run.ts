@@ -1,4 +1,4 @@
-// Runs a flow: a nested turn for each node, in the order that the model decides (wire-protocol §4.14).
+// Runs a flow: one nested turn per node, in the order that the model decides (wire-protocol §4.14).
 
 import { textPart, toParts, type UserInput } from "../../api/values/content.ts";
 import type { TurnOutcome } from "../../api/values/event.ts";
@@ -13,21 +13,21 @@ import {
 } from "../../core/definitions/flows/flow.ts";
 import type { CommandRun } from "../commands/command.ts";
 
-/** The input of the agent at a node; `isRepeated` when its last answer chose none of the edges. */
+/** Agent input at a node; `isRepeated` when its last answer chose none of the edges. */
 type ToInput = (node: TaskNode | DecisionNode, isRepeated: boolean) => UserInput;
 
 export interface FlowRun {
 	readonly flow: Flow;
 	readonly toInput: ToInput;
-	/** The most nodes to run. A node that is repeated counts each time: a model that never chooses would go on for ever. */
+	/** Maximum nodes to run. Each repetition counts: a model that never chooses would loop forever. */
 	readonly moveLimit: number;
-	/** What the limit belongs to. */
+	/** What the limit applies to. */
 	readonly limit: "flow" | "loop";
 }
 
 const flowMoveLimit = 1000;
 
-/** The flow of a skill; the text that a person typed after its name goes with the first task. */
+/** A skill flow. Text typed after its name goes with the first task. */
 export function skillFlow(flow: Flow, request: string): FlowRun {
 	let isFirst = true;
 	return {
@@ -47,8 +47,8 @@ const loopQuestion =
 	"Look at what you have done for this so far. If something of it is missing, wrong or not shown to work, go on with that now. If all of it is done and checked, stop.";
 
 /**
- * Repeats one prompt until the model says that it is done. `iterations` counts the repetitions after the first time; -1
- * for any number.
+ * Repeats a prompt until the model reports that it is done. `iterations` counts repetitions after the first run; -1 for
+ * unlimited.
  */
 export function loopOver(input: UserInput, iterations: number): FlowRun {
 	const parts = toParts(input);
@@ -75,7 +75,7 @@ export function loopOver(input: UserInput, iterations: number): FlowRun {
 	};
 }
 
-/** Runs it to its end; a refusal, an error and a cancel end it as they end a turn. */
+/** Runs the flow. A refusal, error or cancellation ends it like a turn. */
 export async function runFlow({ flow, toInput, moveLimit, limit }: FlowRun, run: CommandRun): Promise<TurnOutcome> {
 	const { agent } = run;
 	let steps = 0;

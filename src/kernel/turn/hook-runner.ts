@@ -1,5 +1,4 @@
-// Runs the hooks of a session at a point: commands from the settings and hooks of clients, all in parallel, with one
-// decision.
+// Runs the hooks of a session at a point: commands from settings and client hooks, all in parallel, with one decision.
 
 import type { EventBody } from "../../api/values/event.ts";
 import type { SessionHook } from "../../api/values/hooks/session-hook.ts";
@@ -32,7 +31,7 @@ export interface HookRunnerSettings {
 	readonly environment: Readonly<Record<string, string>>;
 	readonly processes: Processes;
 	readonly fetch: Fetch;
-	/** Those that the session was created with. */
+	/** Hooks given at session creation. */
 	readonly sessionHooks: readonly SessionHook[];
 	readonly interactions: InteractionTable;
 	readonly identifiers: Identifiers;
@@ -40,10 +39,10 @@ export interface HookRunnerSettings {
 	readonly log: Log;
 }
 
-/** Seconds; a subscription with a shorter timeout gets this one. Every request has a timeout. */
+/** Minimum request timeout in seconds. Shorter subscription timeouts are raised to it. */
 const shortestTimeout = 1;
 
-/** The clients' subscriptions, and whether the handshake of any of them mentioned hooks. */
+/** Client subscriptions, and whether any handshake mentioned hooks. */
 export interface HookClients {
 	readonly hooks: readonly ClientHook[];
 	readonly areAnnounced: boolean;
@@ -55,7 +54,7 @@ export class HookRunner {
 	readonly #settings: HookRunnerSettings;
 	readonly #clients: () => HookClients;
 	readonly #matchers = new Matchers();
-	/** The unusable hooks that were logged: each is logged once. */
+	/** Unusable hooks already logged. */
 	readonly #unusable = new WeakSet<Hook>();
 
 	constructor(settings: HookRunnerSettings, clients: () => HookClients) {
@@ -67,7 +66,7 @@ export class HookRunner {
 		return this.#settings.commands;
 	}
 
-	/** The session's own hooks of a run; null when it has none. */
+	/** The session hooks of a run, or null. */
 	openRun(isSubagent: boolean, emit: EmitInTurn, signal: AbortSignal): SessionHooks | null {
 		const { sessionHooks: hooks, sessionId, log } = this.#settings;
 		if (hooks.length === 0) return null;
@@ -75,8 +74,8 @@ export class HookRunner {
 	}
 
 	/**
-	 * Runs the matching hooks and resolves with the decision; allows at once when none matches. Begin and end of a
-	 * batch are emitted through `emit`, unless it is null or no client's handshake mentioned hooks.
+	 * Runs matching hooks and resolves with the decision; allows immediately without a match. Emits the start and end of a batch
+	 * through `emit`, unless it is null or no handshake mentioned hooks.
 	 */
 	async run(point: HookPoint, emit: EmitHookEvent | null, signal: AbortSignal): Promise<HookDecision> {
 		const { clock, log } = this.#settings;
@@ -147,7 +146,7 @@ export class HookRunner {
 	}
 }
 
-/** If a hook blocks on failure, an unusable matcher counts as a failure. */
+/** If a hook blocks on failure, an unusable matcher counts as failure. */
 function refuse({ command, matcher }: CommandHook, reason: string): HookDecision {
 	const shown = cut(matcher, 200);
 	return blocked(`The matcher \`${shown}\` of the hook \`${command}\` cannot be used: ${reason}.`);

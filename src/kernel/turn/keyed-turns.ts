@@ -1,5 +1,4 @@
-// The turns of a session that were started with a key: whoever repeats a request after a crash gets the turn that the
-// first one started, instead of another turn.
+// Turns started with a key. Repeating a request after a crash returns the turn of the first request instead of starting another.
 
 import type { UserInput } from "../../api/values/content.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -8,28 +7,27 @@ import { type KeyedTurn, turnKeyLimit } from "../../ports/store/session-store.ts
 
 interface KnownTurn {
 	readonly digest: string;
-	/** Rejects when the turn could not begin; then its key is free again. */
+	/** Rejects when the turn could not begin, which frees its key. */
 	readonly started: Promise<{ readonly turnId: string }>;
 }
 
 export class KeyedTurns {
 	readonly #known: Map<string, KnownTurn>;
 
-	/** `stored` are those of earlier processes. */
+	/** `stored` contains the turns of earlier processes. */
 	constructor(stored: readonly KeyedTurn[]) {
 		this.#known = new Map(
 			stored.map(({ key, turnId, digest }) => [key, { digest, started: Promise.resolve({ turnId }) }]),
 		);
 	}
 
-	/** Whether a turn with this key was started. */
 	has(key: string): boolean {
 		return this.#known.has(key);
 	}
 
 	/**
-	 * The turn of this key; `begin` starts it when there is none, and resolves once its beginning is stored. Fails
-	 * `invalid-input` for another input than that of the first request.
+	 * Returns the turn with this key, or starts it with `begin`, which resolves once its start is stored. Fails with
+	 * `invalid-input` if the input differs from the first request.
 	 */
 	start(
 		key: string,

@@ -1,20 +1,20 @@
-// The mailbox for the one message that an agent may send to its own past in a step (agent-kernel §5.6).
+// Mailbox for the one message per step that an agent may send to its own past (agent-kernel §5.6).
 import type { Mail, Mailbox } from "../../core/agent/dependencies.ts";
 import type { MailOperations } from "../../core/tools/operations.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import { mailToolName } from "../../core/tools/tool-paths.ts";
 
 export interface OpenMailbox extends Mailbox, MailOperations {
-	/** Accepts messages from now on; the valid checkpoint ids are those below `checkpointCount()`. */
+	/** Accepts messages from now on. Valid checkpoint ids are below `checkpointCount()`. */
 	open(checkpointCount: () => number): void;
 }
 
-/** The mailbox for an agent with these tools; null when none of them sends mail. */
+/** The mailbox for an agent with these tools; null if none of them sends mail. */
 export function mailboxOf(tools: readonly Tool[], mailbox: OpenMailbox): OpenMailbox | null {
 	return tools.some(({ name }) => name === mailToolName) ? mailbox : null;
 }
 
-/** Has no checkpoints until it is opened: the tools of an agent exist before its context. */
+/** Has no checkpoints until opened: an agent's tools exist before its context. */
 export function createMailbox(): OpenMailbox {
 	let waiting: Mail | null = null;
 	let checkpointCount = () => 0;

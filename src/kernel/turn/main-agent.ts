@@ -1,4 +1,4 @@
-// The session's own agent: its context is restored or created on first use, and what a crash left in it is repaired.
+// The main agent of a session: restores or creates its context on first use, and repairs it after a crash.
 
 import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
 import type { EventBody } from "../../api/values/event.ts";
@@ -14,11 +14,10 @@ import type { Agent } from "./turn-dependencies.ts";
 
 export interface MainAgentSettings {
 	readonly stored: StoredSession;
-	/** The model that the session has now. */
 	chosen(): ChosenModel;
-	/** Its tools with this model, and its mailbox if it has the tool that sends messages to its past. */
+	/** Its tools with this model, and its mailbox if it has the tool for messages to its past. */
 	equip(chosen: ChosenModel): Promise<Pick<Agent, "tools"> & { readonly mailbox: OpenMailbox | null }>;
-	/** Renders the system prompt of a session that has none yet. */
+	/** Renders the system prompt of a new session. */
 	systemPrompt(): Promise<string>;
 	readonly reminders: Reminders;
 	/** Emits an event of this agent, within the turn if one runs. */
@@ -31,7 +30,7 @@ export interface MainAgentSettings {
 export class MainAgent {
 	readonly #settings: MainAgentSettings;
 	#agent: Agent | null = null;
-	/** The model with which it was opened. */
+	/** The model it was opened with. */
 	#openedWith: ChosenModel | null = null;
 	#loading: Promise<Agent> | null = null;
 	#recovery: ReturnType<typeof createRecovery> | null = null;
@@ -42,8 +41,7 @@ export class MainAgent {
 	}
 
 	/**
-	 * The agent with this model, ready for a turn. Concurrent callers share one attempt; after a failure the next call
-	 * retries.
+	 * The agent with this model, ready for a turn. Concurrent callers share one attempt; after a failure the next call retries.
 	 */
 	load(chosen: ChosenModel = this.#settings.chosen()): Promise<Agent> {
 		this.#loading ??= this.#make(chosen).catch((thrown: unknown) => {
@@ -58,7 +56,7 @@ export class MainAgent {
 		return { ...agent, model, unsetModelAlias, ...(await this.#settings.equip(chosen)) };
 	}
 
-	/** Another process has written the session: the next call of `load` reads it again. */
+	/** Another process has written the session: the next `load` reads it again. */
 	forget(): void {
 		this.#agent = null;
 		this.#openedWith = null;
@@ -67,7 +65,7 @@ export class MainAgent {
 		this.#notice = null;
 	}
 
-	/** The message history so far: that of the agent if it is loaded, else the stored one. */
+	/** The message history so far, from the loaded agent or the store. */
 	conversation(): MessageHistory {
 		if (this.#agent !== null) {
 			const { systemPrompt, messages } = this.#agent.context;
@@ -81,16 +79,16 @@ export class MainAgent {
 		};
 	}
 
-	/** The rows of its context so far: those of the agent if it is loaded, else the stored ones. */
+	/** Context rows so far, from the loaded agent or the store. */
 	rows(): readonly ContextRow[] {
 		if (this.#agent === null) return this.#settings.stored.contextRows;
 		const { rows, systemPrompt } = this.#agent.context;
-		// That of a new session was stored before there were rows.
+		// A new session's prompt was stored before its rows.
 		const hasPrompt = rows.some((row) => row.type === "system-prompt");
 		return hasPrompt ? rows : [{ type: "system-prompt", content: systemPrompt }, ...rows];
 	}
 
-	/** The report of an earlier crash for the person; returned once. */
+	/** The crash report for the user; returned once. */
 	takeNotice(): CrashNotice | null {
 		const notice = this.#notice;
 		this.#notice = null;
@@ -115,7 +113,7 @@ export class MainAgent {
 	/** A session's system prompt is written once and stored. */
 	async #open(chosen: ChosenModel): Promise<Agent> {
 		const { stored, systemPrompt, persisted } = this.#settings;
-		// Before any write: what was written must not be written again by the next attempt.
+		// Before any write, because the next attempt must not repeat writes.
 		const equipment = await this.#settings.equip(chosen);
 		const hasPrompt = stored.contextRows.some((row) => row.type === "system-prompt");
 		const content = hasPrompt ? "" : await systemPrompt();

@@ -1,4 +1,4 @@
-// One turn of a session from its input to its end: the hooks around it, the agent's run, the title, the outcome.
+// One session turn from input to end: its hooks, the agent run, the title and the outcome.
 
 import { inputText, textPart, toParts, type UserInput } from "../../api/values/content.ts";
 import type { EventBody, TurnError, TurnOutcome } from "../../api/values/event.ts";
@@ -30,40 +30,32 @@ import { createToolWatch, type WatchedTurn } from "./tool-hooks.ts";
 import { type AgentServices, type AgentTurn, createTurnDependencies } from "./turn-dependencies.ts";
 import { createTurnEmit, type EmitInTurn } from "./turn-emitter.ts";
 
-/** Milliseconds for the work of a cancelled turn to end: more than its calls get. */
+/** Milliseconds for cancelled work to end: longer than its calls get. */
 const patience = 1400;
 
 export interface RunningTurn {
 	readonly id: string;
 	readonly controller: AbortController;
-	/** Its model, whatever is chosen while it runs. */
+	/** Its model, even if another is chosen while it runs. */
 	readonly chosen: ChosenModel;
 	readonly options: TurnOptions;
 	readonly steers: OpenSteerQueue;
-	/**
-	 * Set when something other than a cancel aborted it: an exhausted time budget, or an uncaught exception in its
-	 * work.
-	 */
+	/** Set when it was aborted other than by cancelling: an exhausted time budget, or an uncaught exception. */
 	broken: TurnError | null;
-	/** Why it ended, when it failed. */
 	failure: TurnError | null;
 	/** Resolves when its end was delivered. */
 	ended: Promise<void>;
 }
 
-/** What a turn is started with. */
 export interface TurnStart {
 	readonly input: UserInput;
-	/**
-	 * Whether the program itself wrote the input: no prompt hook sees it, it is not repeated, and it does not title the
-	 * session.
-	 */
+	/** Whether the program wrote the input: prompt hooks skip it, it is not repeated, and it does not title the session. */
 	readonly isOwn: boolean;
-	/** Whether a turn of the session that runs in another process is ended for it. */
+	/** Whether it ends a turn of the session in another process. */
 	readonly takesOver: boolean;
-	/** The key that names it among the turns of the session; absent for none. */
+	/** The idempotency key among the session's turns. */
 	readonly key?: string;
-	/** The place in a trace of what started it; absent for none. */
+	/** Trace context of the caller. */
 	readonly trace?: string;
 }
 
@@ -71,43 +63,41 @@ export interface MainTurnSettings {
 	readonly services: AgentServices;
 	readonly hooks: HookRunner;
 	readonly main: MainAgent;
-	/** Null for a session without tool servers. */
+	/** Null for a session without MCP servers. */
 	readonly servers: Pick<ToolServers, "prepareTurn"> | null;
 	readonly commands: SlashCommands;
-	/** How often a prompt is repeated; see `loopOver`. */
+	/** Number of prompt repetitions; see `loopOver`. */
 	readonly loopIterations: number;
 	readonly notifications: Pick<Notifications, "openTurn" | "closeTurn">;
 	readonly keys: Pick<SessionKeys, "renewDue">;
 	readonly budgets: Pick<Budgets, "openTurn" | "closeTurn">;
-	/** Titles a session that has no title after an input. */
+	/** Titles an untitled session after an input. */
 	readonly title: { derive(input: UserInput): Promise<void> };
-	/** Makes this process the one that writes the session. */
+	/** Makes this process the writer of the session. */
 	claim(): Promise<void>;
 	readonly log: Log;
-	/** From now on only the events that end something are delivered for the turn. */
+	/** From now on, only end events are delivered for the turn. */
 	seal(error: Error): void;
-	/** Called once its beginning was persisted and delivered. */
+	/** Called once its start was persisted and delivered. */
 	begun(): void;
-	/** Called right before the end is delivered: a client that receives it may start the next turn at once. */
+	/** Called right before the end is delivered: a client that receives it may start the next turn immediately. */
 	release(): void;
 }
 
-/** The hooks of a turn: those of settings and clients, and the session's own, null for none. */
 interface TurnHooks {
 	readonly watch: WatchedTurn;
 	readonly runHooks: SessionHooks | null;
 }
 
-/** The events of a turn while it runs. */
 interface TurnEvents {
 	readonly emit: EmitInTurn;
-	/** Whether its beginning was persisted and delivered. */
+	/** Whether its start was persisted and delivered. */
 	isBegun: boolean;
-	/** Resolves once that is decided, from the moment on at which its beginning is emitted. */
+	/** Resolves once `isBegun` is final, after the start was emitted. */
 	beginning: Promise<void>;
 }
 
-/** Runs the turn; never rejects. Its outcome is in the event that ends it. */
+/** Runs the turn. Never rejects; the end event has its outcome. */
 export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings: MainTurnSettings): Promise<void> {
 	const { services, hooks, log, release } = settings;
 	const { signal } = turn.controller;
@@ -142,9 +132,9 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 	if (outcome.status === "failed") turn.failure = outcome.error;
 	const ended: EventBody = { type: "turn.ended", outcome };
 	try {
-		// From here on nothing of the turn may wait for a slow client, or stay open after the turn.
+		// From here on, nothing in the turn may wait for a slow client or stay open afterwards.
 		turn.controller.abort(workIsOver);
-		// One that was given up may have its beginning on the way to the store.
+		// An abandoned turn may still be storing its start.
 		await turnEvents.beginning;
 		if (turnEvents.isBegun) {
 			const snapshot = await services.sessionFiles.closeTurn(turn.id);
@@ -156,19 +146,19 @@ export async function runMainTurn(turn: RunningTurn, start: TurnStart, settings:
 	} catch (thrown) {
 		log.error("The end of a turn could not be stored.", { session: stored.id, error: thrown });
 	}
-	// A log without the beginning of a turn must not contain its end.
+	// A log without the start of a turn must not contain its end.
 	release();
 	emitter.deliverVolatile({ turnId: turn.id, agentPath: [] }, ended);
 }
 
-/** The work of a cancelled turn hangs in something that ignores the abort: the turn ends without it. */
+/** Cancelled work hangs in code that ignores the abort: the turn ends without it. */
 function giveUp(turn: RunningTurn, { services, log, seal }: MainTurnSettings): TurnOutcome {
 	log.error("A cancelled turn did not end and is given up.", { session: services.stored.id });
 	seal(new KernelError("closed", "The turn was given up."));
 	return toCutOff(turn);
 }
 
-/** Ends the running work as a cancel would; the outcome reports whichever of the two came first. */
+/** Ends the running work like a cancel. The outcome reports the earlier of the two. */
 export function breakOff(turn: RunningTurn, error: TurnError): void {
 	if (turn.controller.signal.aborted) return;
 	turn.broken = error;
@@ -180,7 +170,7 @@ function toCutOff({ broken }: RunningTurn): TurnOutcome {
 	return broken === null ? { status: "cancelled" } : { status: "failed", error: broken };
 }
 
-/** Hooks before the run, the run, hooks after it: one of those may make the agent continue once. */
+/** Runs the hooks and the agent. An end hook may make the agent continue once. */
 async function runPrompt(
 	turn: RunningTurn,
 	{ input, isOwn, key, trace }: TurnStart,
@@ -216,7 +206,7 @@ async function runPrompt(
 	turnEvents.beginning = Promise.resolve(started).catch(() => {});
 	await started;
 	settings.budgets.openTurn((error) => breakOff(turn, error));
-	// Meanwhile the turn goes on, up to its first step.
+	// Meanwhile the turn continues up to its first step.
 	const marked = services.stored.markStarted();
 	marked.catch(() => undefined);
 	await settings.notifications.openTurn(emit);
@@ -230,7 +220,7 @@ async function runPrompt(
 	return outcome;
 }
 
-/** Whether the input becomes the first message of the turn, as it is. */
+/** Whether the input becomes the first message of the turn unchanged. */
 function goesToModel(
 	{ chosen: { model } }: RunningTurn,
 	{ input, isOwn }: Pick<TurnStart, "input" | "isOwn">,
@@ -240,7 +230,7 @@ function goesToModel(
 	return commands.find(inputText(input)) === null && (isOwn || loopIterations === 0);
 }
 
-/** The run of a turn whose session is being marked as the last one of its work directory. */
+/** Runs the turn while the session is marked as the last one of its working directory. */
 async function runMarked(
 	turn: RunningTurn,
 	{ input, isOwn, entersContext }: Pick<TurnStart, "input" | "isOwn"> & { readonly entersContext: boolean },
@@ -253,8 +243,7 @@ async function runMarked(
 	const { runHooks } = turnHooks;
 	const { emit } = turnEvents;
 	const { signal } = turn.controller;
-	// First of all: a session without a context starts afresh when it is opened again, and would forget what a command
-	// changed.
+	// First of all: a session without a context starts afresh when reopened, and would forget what a command changed.
 	const run = await prepareRun(turn, marked, turnEvents, turnHooks, settings);
 	const { dependencies } = run;
 	const refused = await addContext(turn.options, dependencies);
@@ -269,7 +258,7 @@ async function runMarked(
 	const reason = await askToStop(hooks, emit, signal);
 	if (signal.aborted) return { status: "cancelled" };
 	if (reason !== null) outcome = await runTurn(reason, dependencies, signal);
-	// Input added while the hooks ran continues the turn as well.
+	// Input added while the hooks ran also continues the turn.
 	while (outcome.status === "finished" && !turn.steers.closeIfEmpty()) {
 		outcome = await continueTurn(dependencies, signal);
 	}
@@ -282,7 +271,7 @@ async function runMarked(
 	return outcome;
 }
 
-/** The hooks of a run that is about to end well: it does not, when one of them denies it. */
+/** Runs the completion hooks. A denial makes the run fail. */
 async function completed(
 	outcome: TurnOutcome,
 	{ context }: TurnDependencies,
@@ -293,7 +282,7 @@ async function completed(
 	return error === null ? outcome : { status: "failed", error };
 }
 
-/** Why a hook of the session failed; null when it did not, or there is none. */
+/** Why a session hook failed, or null. */
 async function failureOf(hooks: Promise<void> | undefined): Promise<TurnError | null> {
 	try {
 		await hooks;
@@ -303,7 +292,7 @@ async function failureOf(hooks: Promise<void> | undefined): Promise<TurnError | 
 	}
 }
 
-/** Adds what precedes the input; returns why the model cannot get it, null when it can. */
+/** Adds what precedes the input. Returns why the model cannot get it, or null. */
 async function addContext(
 	{ context: given = [] }: TurnOptions,
 	{ model, context }: TurnDependencies,
@@ -314,7 +303,7 @@ async function addContext(
 	return error;
 }
 
-/** Requests the last answer in the form that it must have, unless it has it. */
+/** Requests the last answer in the required form, unless it already has it. */
 async function withForm(
 	outcome: Extract<TurnOutcome, { status: "finished" }>,
 	form: AnswerForm,
@@ -326,7 +315,6 @@ async function withForm(
 	return formed.kind === "failed" ? { status: "failed", error: formed.error } : { ...outcome, formed: formed.answer };
 }
 
-/** Runs the prompt: as a command, as a prompt to repeat, or as a plain task. */
 async function runInput(
 	input: UserInput,
 	found: ReturnType<SlashCommands["find"]>,
@@ -338,7 +326,7 @@ async function runInput(
 	return await runFlow(loopOver(input, loopIterations), createCommandRun("", run));
 }
 
-/** All that the agent needs for this turn. */
+/** Everything the agent needs for this turn. */
 async function prepareRun(
 	turn: RunningTurn,
 	marked: Promise<void>,
@@ -366,7 +354,7 @@ async function prepareRun(
 	return { services, agent, turn: agentTurn, dependencies, emit };
 }
 
-/** The report of an earlier crash is emitted inside the first step: clients show text only there. */
+/** Emits the crash report inside the first step: clients show text only there. */
 async function emitCrashNotice(main: MainAgent, emit: EmitInTurn): Promise<void> {
 	const notice = main.takeNotice();
 	if (notice === null) return;

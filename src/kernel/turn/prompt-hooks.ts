@@ -1,17 +1,16 @@
-// The hooks around a prompt, for the session's own agent and for subagents: those before may block the prompt, those
-// after may make the agent continue.
+// Prompt hooks of the main agent and of subagents: hooks before a prompt may block it, hooks after it may make the agent
+// continue.
 import type { UserInput } from "../../api/values/content.ts";
 import type { EmitHookEvent, HookRunner } from "./hook-runner.ts";
 
-/** A prompt that hooks blocked. */
 export interface BlockedPrompt {
-	/** The hook's own words; empty when it gave none. */
+	/** The reason given by the hook, possibly empty. */
 	readonly reason: string;
-	/** The answer shown instead of the model's. */
+	/** Answer shown instead of the model's. */
 	readonly text: string;
 }
 
-/** Runs the hooks on a prompt; null when it may be sent to the model. */
+/** Runs the hooks on a prompt. Null when it may go to the model. */
 export async function showPrompt(
 	input: UserInput,
 	hooks: Pick<HookRunner, "run">,
@@ -25,7 +24,7 @@ export async function showPrompt(
 	return { reason, text: reason === "" ? "Prompt blocked by hook." : reason };
 }
 
-/** Runs the hooks on whether an agent may stop; returns the prompt to continue with, or null. */
+/** Runs the stop hooks. Returns the prompt to continue with, or null. */
 export async function askToStop(hooks: HookRunner, emit: EmitHookEvent, signal: AbortSignal): Promise<string | null> {
 	const point = { event: "Stop", target: "", input: { stop_hook_active: false } } as const;
 	const { action, reason } = await hooks.run(point, emit, signal);

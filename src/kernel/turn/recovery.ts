@@ -1,5 +1,5 @@
-// Recovers calls that a crash left started but unfinished: the model is informed that their outcome is unknown, the
-// person once, and nothing is run again (docs/explanation/guarantees.md).
+// Recovers calls that a crash left unfinished: tells the model that their outcome is unknown, tells the user once, and reruns
+// nothing (docs/explanation/guarantees.md).
 
 import { type ContentPart, type ToolCall, type ToolReturn, toolError } from "../../api/values/content.ts";
 import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
@@ -24,10 +24,10 @@ const neverRan = toolError(
 	"Not run",
 );
 
-/** The report for the person, and what to record once they got it. */
+/** The report for the user, and the action once it was delivered. */
 export interface CrashNotice {
 	readonly text: string;
-	/** Records that the calls were reported, so that they are not reported again. */
+	/** Records that the calls were reported. */
 	settle(): Promise<void>;
 }
 
@@ -35,10 +35,9 @@ export interface CrashNotice {
 type Emit = (body: EventBody, persistence?: Persistence) => Promise<void> | undefined;
 
 /**
- * Returns what is to be done once after opening; call it again if it fails. It gives the context what a crash withheld from
- * it: what the model had said and done in the interrupted step, with the unknown outcome of calls that were running. It
- * resolves with the report for the person; null when no call was running. After a crash at any point before the notice is
- * settled, the next opening does the rest.
+ * Returns the recovery function, to be run once after opening and again if it fails. Adds to the context what a crash withheld:
+ * messages and calls of the interrupted step, with an unknown outcome for calls that were running. Resolves with the user report,
+ * or null if no call was running. After another crash before the notice is settled, the next opening completes the recovery.
  */
 export function createRecovery(stored: StoredSession, context: Context, emit: Emit): () => Promise<CrashNotice | null> {
 	let isRestored = false;
@@ -57,11 +56,11 @@ async function restoreContext({ summary }: StoredSession, context: Context): Pro
 	const others = open.filter(({ toolCallId }) => !requested.has(toolCallId));
 	const rows = [...interrupted.map(messageRow), ...(others.length > 0 ? closingRows(others) : [])];
 	if (rows.length > 0) await context.append(rows);
-	// Their turns began after the step that was interrupted.
+	// Their turns began after the interrupted step.
 	await addStartedInputs([...summary.startedInputs, ...summary.waitingSteers], context);
 }
 
-/** Adds the inputs that the end of the context does not have: the message of one is stored with the first step of its turn. */
+/** Adds inputs missing at the end of the context: an input is stored there with the first step of its turn. */
 async function addStartedInputs(inputs: readonly StartedInput[], context: Context): Promise<void> {
 	const texts = context.messages
 		.slice(context.messages.findLastIndex(({ role }) => role !== "user") + 1)
@@ -89,7 +88,7 @@ async function reportCalls(stored: StoredSession, emit: Emit): Promise<CrashNoti
 	};
 }
 
-/** The messages of a step that a crash interrupted: what the model said and requested, and how each call ended. */
+/** Messages of an interrupted step: what the model said and requested, and how each call ended. */
 function interruptedStep(events: readonly AgentEvent[], open: readonly UnfinishedCall[]): HistoryEntry[] {
 	const content: ContentPart[] = [];
 	const toolCalls: ToolCall[] = [];
@@ -99,7 +98,7 @@ function interruptedStep(events: readonly AgentEvent[], open: readonly Unfinishe
 		if (body.type === "tool.requested") toolCalls.push(body.call);
 		if (body.type === "tool.result") results.set(body.toolCallId, body.result);
 	}
-	// Reasoning alone is no message that providers accept.
+	// Providers reject messages with only reasoning.
 	if (toolCalls.length === 0 && content.every((part) => part.type === "think")) return [];
 	const running = new Set(open.map(({ toolCallId }) => toolCallId));
 	const answers = toolCalls.map(({ id }) =>
@@ -109,13 +108,13 @@ function interruptedStep(events: readonly AgentEvent[], open: readonly Unfinishe
 	return [said, ...answers];
 }
 
-/** Answers the calls at the very end of a context that have no results: providers reject it otherwise. */
+/** Answers calls without results at the end of a context: providers reject it otherwise. */
 export async function closeLostCalls(context: Context): Promise<void> {
 	const lost = callsWithoutResult(context.messages);
 	if (lost.length > 0) await context.append(lost.map((id) => messageRow(toToolMessage(id, resultLost))));
 }
 
-/** Calls at the very end of the context whose results were lost with the end of a write. */
+/** Calls at the end of the context whose results were lost with the last write. */
 function callsWithoutResult(messages: readonly HistoryEntry[]): string[] {
 	const last = messages.findLastIndex(({ role }) => role !== "tool");
 	const missing = (messages[last]?.toolCalls ?? []).map(({ id }) => id);
@@ -126,7 +125,7 @@ function callsWithoutResult(messages: readonly HistoryEntry[]): string[] {
 	return missing;
 }
 
-/** An assistant message with the calls, each answered: a history that every provider accepts. */
+/** An assistant message with the calls and their answers: a history that every provider accepts. */
 function closingRows(calls: readonly UnfinishedCall[]): ContextRow[] {
 	const assistant: HistoryEntry = {
 		role: "assistant",
@@ -142,7 +141,7 @@ function closingRows(calls: readonly UnfinishedCall[]): ContextRow[] {
 	return [assistant, ...answers].map(messageRow);
 }
 
-/** Whether the end of the context already answers the call with the unknown outcome. */
+/** Whether the end of the context already reports the call's unknown outcome. */
 function isClosed({ toolCallId }: UnfinishedCall, messages: readonly HistoryEntry[]): boolean {
 	const answer = JSON.stringify(toToolMessage(toolCallId, outcomeUnknown).content);
 	const lastTools = messages.slice(messages.findLastIndex(({ role }) => role !== "tool") + 1);

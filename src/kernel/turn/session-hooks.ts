@@ -1,5 +1,4 @@
-// The hooks that a session was created with: which of them run at a point of a run, in which order, and what follows from
-// what they answer.
+// The hooks given at session creation: which hooks run at a point, in which order, and the effect of their answers.
 
 import { inputText, type ToolCall, type ToolReturn, toParts, type UserInput } from "../../api/values/content.ts";
 import type { TurnError } from "../../api/values/event.ts";
@@ -30,19 +29,18 @@ export interface SessionHooksSettings {
 	readonly log: Log;
 }
 
-/** Milliseconds for hooks in the background after the end of their run. */
+/** Milliseconds for background hooks after the end of their run. */
 const trailingGrace = 5000;
 
-/** A denial, and whose it is. */
+/** A denial and its hook. */
 interface Denied {
 	readonly hookId: string;
 	readonly denial: HookDenial;
 }
 
-/** The hooks of one run. */
 export class SessionHooks implements RunHooks {
 	readonly #settings: SessionHooksSettings;
-	/** Those of the points at which the run has hooks, in the order in which they run. */
+	/** Hooks of the run's points, in execution order. */
 	readonly #hooks: readonly SessionHook[];
 	readonly #emit: EmitInTurn;
 	readonly #signal: AbortSignal;
@@ -50,10 +48,10 @@ export class SessionHooks implements RunHooks {
 	readonly #inBackground = new Set<Promise<unknown>>();
 	/** Model calls so far. */
 	#requests = 0;
-	/** A failure after a call: its result is withheld, and the step fails when all its results are there. */
+	/** A failure after a call: its result is withheld, and the step fails once all its results have arrived. */
 	#pending: KernelError | null = null;
 
-	/** Of a subagent's run if `isSubagent`: that has hooks around its calls alone. */
+	/** With `isSubagent`, only hooks around tool calls run. */
 	constructor(settings: SessionHooksSettings, isSubagent: boolean, emit: EmitInTurn, signal: AbortSignal) {
 		this.#settings = settings;
 		this.#hooks = settings.hooks
@@ -63,13 +61,13 @@ export class SessionHooks implements RunHooks {
 		this.#signal = signal;
 	}
 
-	/** Before the beginning of the run. Fails with KernelError `hook-failed`, like everything here that it does not say of. */
+	/** Before the run begins. Fails with KernelError `hook-failed`, as do other methods unless stated otherwise. */
 	async started(input: UserInput): Promise<void> {
 		const content = typeof input === "string" ? input : toParts(input).map(toBlock);
 		await this.#run("run_started", { prompt_input: { kind: "content", content }, prompt: inputText(input) });
 	}
 
-	/** The run is about to end well, with this last answer. */
+	/** The run is about to finish with this last answer. */
 	async completed(text: string): Promise<void> {
 		const denied = await this.#run("run_completed", { ...this.#turnNumber, result: text });
 		if (denied !== null) throw deniedRun(denied);
@@ -117,7 +115,7 @@ export class SessionHooks implements RunHooks {
 		return blocked(payload === undefined ? text : `${text}\n${JSON.stringify(payload)}`);
 	}
 
-	/** The result of a call, or what takes its place. */
+	/** The result of a call or its replacement. */
 	async after(call: ToolCall, result: ToolReturn): Promise<ToolReturn> {
 		const { is_error, output, message } = result;
 		const parts = toParts(output);
@@ -144,7 +142,7 @@ export class SessionHooks implements RunHooks {
 		await this.#run("turn_boundary", { ...this.#turnNumber });
 	}
 
-	/** Waits for the hooks in the background, or ends them at once when the run was cancelled. */
+	/** Waits for background hooks, or ends them immediately when the run was cancelled. */
 	async end(): Promise<void> {
 		const { clock } = this.#settings.place;
 		if (this.#inBackground.size > 0)
@@ -157,7 +155,9 @@ export class SessionHooks implements RunHooks {
 		return { turn_number: Math.max(0, this.#requests - 1) };
 	}
 
-	/** One after the other; the first denial ends it. Those in the background begin when all others have let it pass. */
+	/**
+	 * Runs hooks one after another; the first denial ends the sequence. Background hooks start once all others have allowed it.
+	 */
 	async #run(
 		point: SessionHookPoint,
 		input: Readonly<Record<string, unknown>>,
@@ -203,7 +203,7 @@ export class SessionHooks implements RunHooks {
 
 const pointsOfCalls: ReadonlySet<SessionHookPoint> = new Set(["pre_tool_execution", "post_tool_execution"]);
 
-/** A denial where nothing could follow from it is a failure: nobody must believe that it was heeded. */
+/** A denial that cannot take effect is a failure, so that it is not mistaken for a block. */
 function asAllowed({ point, isBackground }: SessionHook, denied: SessionHookVerdict): SessionHookVerdict {
 	if (isBackground) return { kind: "failed", fault: { reason_code: "observe_only_violation" } };
 	if (denyingPoints.has(point)) return denied;
@@ -211,7 +211,7 @@ function asAllowed({ point, isBackground }: SessionHook, denied: SessionHookVerd
 	return { kind: "failed", fault: { reason_code: "execution_failed", message } };
 }
 
-/** The names of points in texts. */
+/** Point names in texts. */
 const spelledPoint = (point: SessionHookPoint) =>
 	point.replace("llm", "Llm").replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 

@@ -1,5 +1,4 @@
-// Answers a side question: one request with the message history so far, without tools; nothing of it enters the
-// context.
+// Answers a side question: one request with the message history so far, without tools. Nothing enters the context.
 
 import { joinTexts, textPart } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
@@ -10,21 +9,19 @@ import { askSilently, incompleteText, type Retrying } from "../../core/agent/sil
 import { modelNotSet } from "../../core/agent/turn.ts";
 import type { Model } from "../../core/models/model.ts";
 
-/** The agent that answers. */
 export interface SideQuestionAgent {
-	/** Null when none is configured; `unsetModelAlias` then is the requested alias. */
+	/** Null when none is configured; `unsetModelAlias` is then the requested alias. */
 	readonly model: Model | null;
 	readonly unsetModelAlias: string | null;
 	readonly context: Pick<Context, "systemPrompt" | "requestMessages">;
 	readonly cacheKey: string;
-	/** The error of an exhausted budget; null when none is. */
+	/** The error of an exhausted budget, or null. */
 	exhausted(): TurnError | null;
 	readonly retrying: Retrying;
 }
 
 export type SideAnswer =
 	| { readonly kind: "answered"; readonly response: string }
-	/** The question is empty. */
 	| { readonly kind: "unasked" }
 	| { readonly kind: "cancelled" }
 	| { readonly kind: "failed"; readonly error: TurnError };
@@ -55,10 +52,10 @@ export async function answerSideQuestion(
 		: { kind: "answered", response: response + note };
 }
 
-/** What people read when the question is empty. */
+/** Answer to an empty question. */
 export const unaskedText = "There is no question: write it after /btw.";
 
-/** The members of the question's end event for this answer. */
+/** The fields of the question's end event for this answer. */
 export function toEnd(answer: SideAnswer): Pick<EventBodyOf<"side-question.ended">, "response" | "error"> {
 	switch (answer.kind) {
 		case "answered":
@@ -72,7 +69,7 @@ export function toEnd(answer: SideAnswer): Pick<EventBodyOf<"side-question.ended
 	}
 }
 
-/** The history up to the last message that needs no answer: a user message at its end would run into the question. */
+/** The history up to the last message that needs no answer. A trailing user message would run into the question. */
 function answeredMessages(messages: readonly HistoryEntry[]): readonly HistoryEntry[] {
 	const end = messages.findLastIndex(({ role }) => role !== "user");
 	return messages.slice(0, end + 1);

@@ -1,4 +1,4 @@
-// What clients are told once, in the first turn of a loaded session: what was found wrong while it was opened.
+// Notices for clients in the first turn of a loaded session: problems found while opening it.
 import type { EventBodyOf } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
 
@@ -16,7 +16,7 @@ export class StartNotices {
 		this.#clock = clock;
 	}
 
-	/** Delivers them; the next call has none. */
+	/** Delivers the notices once. */
 	async deliver(emit: (body: EventBodyOf<"notification.raised">) => unknown): Promise<void> {
 		const due = this.#waiting;
 		this.#waiting = [];

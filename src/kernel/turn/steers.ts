@@ -1,21 +1,20 @@
-// Input added while a turn runs; it waits in a queue until the turn consumes it between two steps.
+// Input added to a running turn. It is queued until the turn consumes it between two steps.
 
 import type { UserInput } from "../../api/values/content.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { SteerQueue } from "../../core/agent/dependencies.ts";
 
 export interface OpenSteerQueue extends SteerQueue {
-	/** False when the turn accepts no more. Fails `overloaded` while too many wait. */
+	/** False when the turn accepts no more input. Fails with `overloaded` when too many wait. */
 	add(input: UserInput): boolean;
-	/** Takes back an input that waits. */
+	/** Removes a queued input. */
 	withdraw(input: UserInput): void;
-	/** Closes the queue if it is empty; false when it is not. */
+	/** Closes the queue if it is empty. Returns false otherwise. */
 	closeIfEmpty(): boolean;
-	/** Closes the queue. */
 	close(): void;
 }
 
-/** Inputs that wait; each may be as long as a prompt. */
+/** Maximum queued inputs; each may be as long as a prompt. */
 const maximumWaiting = 256;
 
 export function createSteerQueue(): OpenSteerQueue {

@@ -1,16 +1,16 @@
-// The tools of one turn: the built-in ones first, then those of servers, then those of the attached clients.
+// The tools of a turn: built-in tools, then server tools, then client tools.
 
 import type { ToolLimits } from "../../api/values/turn-options.ts";
 import type { ToolBox } from "../../core/agent/dependencies.ts";
 import type { ClientCapability, Tool } from "../../core/tools/tool.ts";
 
-/** What an attached client provides for the tools: its own ones, and the capability to serve some built-in ones. */
+/** Client tools, and the capability to serve some built-in tools. */
 export interface ToolClient {
 	readonly tools: ReadonlyMap<string, Tool>;
 	readonly capabilities: readonly ClientCapability[];
 }
 
-/** `clients` and `servers` are called each time: they come and go. */
+/** `clients` and `servers` are called on each use, because they change. */
 export function createToolBox(
 	builtin: readonly Tool[],
 	clients: () => readonly ToolClient[] = () => [],
@@ -18,7 +18,7 @@ export function createToolBox(
 ): ToolBox {
 	const all = () => {
 		const tools = [...builtin, ...servers(), ...clients().flatMap((client) => [...client.tools.values()])];
-		// Several clients may offer a tool of the same name: the first one describes it.
+		// Several clients may offer a tool with the same name: the first one describes it.
 		const names = new Set<string>();
 		return tools.filter(({ name }) => !names.has(name) && names.add(name));
 	};
@@ -41,7 +41,7 @@ export function createToolBox(
 	};
 }
 
-/** The tools that these limits leave; a call of another one finds none. */
+/** Tools within these limits; calls of other tools find none. */
 export function limitTools(box: ToolBox, limits: ToolLimits | undefined): ToolBox {
 	if (limits === undefined) return box;
 	const allowed = limits.allowed === null ? null : new Set(limits.allowed);

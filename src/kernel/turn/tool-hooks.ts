@@ -1,5 +1,5 @@
-// The hooks around tool calls. Hooks before a call are awaited; hooks after it run concurrently with the turn and end,
-// for the client at least, before the turn does.
+// Hooks around tool calls. Hooks before a call are awaited. Hooks after it run concurrently with the turn, and end before the
+// turn does from the client's view.
 
 import { joinTexts, type ToolCall, type ToolReturn } from "../../api/values/content.ts";
 import { workIsOver } from "../../base/abort.ts";
@@ -11,10 +11,10 @@ import type { ToolWatch } from "../../core/agent/dependencies.ts";
 import type { HookDecision, HookPoint } from "../../core/hooks/hook.ts";
 import type { EmitHookEvent, HookRunner } from "./hook-runner.ts";
 
-/** Characters of a result that a hook is shown. */
+/** Maximum characters of a result in hook input. */
 const outputLimit = 2000;
 
-/** Milliseconds for the hooks after the turn's last call before the turn ends without them. */
+/** Milliseconds that hooks after the last call may delay the end of the turn. */
 const trailingGrace = 5000;
 
 export interface WatchedTurn extends ToolWatch {
@@ -24,7 +24,7 @@ export interface WatchedTurn extends ToolWatch {
 	fork(): WatchedTurn;
 	/** Runs hooks of any point concurrently with the turn. */
 	runConcurrently(point: HookPoint): void;
-	/** Waits for the concurrent hooks, or ends them at once when the turn was cancelled. */
+	/** Waits for concurrent hooks, or ends them immediately when the turn was cancelled. */
 	end(): Promise<void>;
 }
 

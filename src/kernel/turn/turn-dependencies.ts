@@ -1,4 +1,4 @@
-// Builds the dependencies of an agent's turn from the services of its session.
+// Builds the dependencies of an agent turn from the services of its session.
 
 import type { ToolCall } from "../../api/values/content.ts";
 import type { AgentPathEntry, EventBody, TurnError } from "../../api/values/event.ts";
@@ -28,16 +28,16 @@ import type { OpenSteerQueue } from "./steers.ts";
 import type { WatchedTurn } from "./tool-hooks.ts";
 import { createTurnEmit, type EmitInTurn } from "./turn-emitter.ts";
 
-/** What all agents of a session share. */
+/** Services shared by all agents of a session. */
 export interface AgentServices {
 	readonly stored: StoredSession;
 	readonly emitter: Pick<Emitter, "emit" | "deliverVolatile" | "addAgent" | "removeAgent">;
-	/** Null where nothing is observed. */
+	/** Null without observers. */
 	readonly observation: Observation | null;
 	readonly approvals: Approvals;
 	readonly progress: Pick<ProgressReports, "open">;
 	readonly sessionFiles: Pick<SessionFiles, "record" | "closeTurn">;
-	/** What the agents' work is part of, for the person who approves it. */
+	/** The kind of work, for the user who approves it. */
 	readonly sourceKind: ApprovalSource["kind"];
 	readonly limits: TurnLimits;
 	readonly budget: AgentBudget;
@@ -46,13 +46,12 @@ export interface AgentServices {
 	/** Uniform in [0, 1). */
 	readonly random: () => number;
 	readonly planMode: () => boolean;
-	/** Passes the work through; if it fails to persist, nothing more of the turn is delivered. */
+	/** Passes the work through. If persistence fails, the turn delivers nothing more. */
 	persisted<T>(work: Promise<T>): Promise<T>;
 }
 
-/** One agent of a session: its own, or a subagent. */
 export interface Agent {
-	/** Empty for the session's own agent. */
+	/** Empty for the main agent. */
 	readonly path: readonly AgentPathEntry[];
 	readonly model: Model | null;
 	readonly unsetModelAlias: string | null;
@@ -62,27 +61,26 @@ export interface Agent {
 	notices(): Promise<readonly AgentNotice[]>;
 	/** Null without the tool that sends to it. */
 	readonly mailbox: Mailbox | null;
-	/** The notes that it gets after a compaction. */
+	/** Notes for the agent after a compaction. */
 	compactionNotes(): Promise<readonly string[]>;
 }
 
-/** One run of an agent. */
 export interface AgentTurn {
 	readonly id: string;
 	readonly signal: AbortSignal;
 	readonly steers: OpenSteerQueue;
 	readonly watch: WatchedTurn;
-	/** The session's own hooks of this run; absent for none. */
+	/** The session hooks of this run. */
 	readonly runHooks?: RunHooks;
-	/** Called before the first step; absent where all tools are available from the beginning. */
+	/** Called before the first step; absent when all tools are available initially. */
 	toolsReady?(): Promise<void>;
-	/** Called when a step was begun and its event delivered. */
+	/** Called when a step has begun and its event was delivered. */
 	stepStarted(): Promise<void> | undefined;
-	/** What counts for this turn alone; absent for nothing. */
+	/** Options for this turn only. */
 	readonly options?: RequestOptions;
 }
 
-/** The options of a turn that every request of it has. */
+/** Turn options that apply to each of its requests. */
 type RequestOptions = Pick<TurnOptions, "systemPrompt" | "instructions" | "sampling" | "passingContext">;
 
 function requestOptions(options: RequestOptions): RequestOptions {
@@ -159,7 +157,7 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 		commit: async () => {
 			const used = budget.toPersist();
 			if (used !== null) await emit(used);
-			// What follows syncs it as well: the beginning of the next step, or the end of the turn. Those of a subagent do not.
+			// The next step start or turn end syncs it as well; subagents have no such sync.
 			if (agent.path.length === 0) isSyncDue = true;
 			else await persisted(stored.commit({}, { sync: true }));
 		},
@@ -167,15 +165,15 @@ export function createTurnDependencies(services: AgentServices, agent: Agent, tu
 }
 
 interface StartedCalls {
-	/** The intent of a call with effects is on stable storage when the promise resolves. */
+	/** Resolves when the intent of a call with effects is on stable storage. */
 	started(call: ToolCall, hasEffect: boolean): Promise<void>;
-	/** Its result is emitted. */
+	/** Its result was emitted. */
 	settled(toolCallId: string): void;
-	/** It is over without a result; nothing happens for a call that was not started. */
+	/** The call ended without a result. Does nothing for a call that was not started. */
 	ended(toolCallId: string): Promise<void>;
 }
 
-/** The calls of an agent's turn that act: each that was started gets an end, its result or the event that it ended. */
+/** Started calls of an agent turn: each gets an end, by its result or an end event. */
 function createStartedCalls(emit: EmitInTurn): StartedCalls {
 	const open = new Set<string>();
 	return {
@@ -191,13 +189,13 @@ function createStartedCalls(emit: EmitInTurn): StartedCalls {
 	};
 }
 
-/** The hooks of a notice run concurrently with the turn, once the model was given the notice. */
+/** Notice hooks run concurrently with the turn, once the model has received the notice. */
 function toNotice({ text, hook, persisted }: AgentNotice, services: AgentServices, { watch }: AgentTurn): Notice {
 	return {
 		text,
 		async retained() {
 			watch.runConcurrently(hook);
-			// The record of the delivery must not survive a crash that the context did not.
+			// The record of the delivery must not survive a crash that loses the context.
 			await services.persisted(services.stored.commit({}, { sync: true }));
 			await persisted();
 		},

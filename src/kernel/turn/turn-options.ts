@@ -1,7 +1,7 @@
-// The options of a turn, and those of every turn of a session.
+// Turn options, and session-wide defaults.
 import type { ToolLimits, TurnOptions, TurnOptionsChange } from "../../api/values/turn-options.ts";
 
-/** The options of a turn: its own, and those of every turn that it does not have. Instructions and limits add up. */
+/** Combines a turn's own options with the session-wide defaults. Instructions and limits add up. */
 export function joinTurnOptions(every: TurnOptions, own: TurnOptions): TurnOptions {
 	const instructions = [...(every.instructions ?? []), ...(own.instructions ?? [])];
 	const tools = joinLimits(every.tools, own.tools);
@@ -13,7 +13,7 @@ export function joinTurnOptions(every: TurnOptions, own: TurnOptions): TurnOptio
 	};
 }
 
-/** The tools that both leave. */
+/** Tools allowed by both limits. */
 function joinLimits(one: ToolLimits | undefined, other: ToolLimits | undefined): ToolLimits | undefined {
 	if (one === undefined || other === undefined) return one ?? other;
 	const { allowed } = one;
@@ -26,7 +26,7 @@ function joinLimits(one: ToolLimits | undefined, other: ToolLimits | undefined):
 	};
 }
 
-/** Those that are given in place of what there was; null takes one away. */
+/** Replaces the given options; null removes an option. */
 export function changeTurnOptions(before: TurnOptions, change: TurnOptionsChange): TurnOptions {
 	const {
 		context = before.context,
