@@ -9,13 +9,11 @@ import { exitSoon } from "./process/process-exit.ts";
 
 const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** The program exports used here. */
 interface Program {
 	readonly main: typeof main;
 	readonly createPackageInstallation: typeof createPackageInstallation;
 }
 
-/** Runs the program located in this file's directory. */
 export async function launch(executable: string, argv: readonly string[]): Promise<void> {
 	// Without a listener Node would open a debugger port that every local user can reach.
 	process.on("SIGUSR1", () => {});

@@ -147,7 +147,6 @@ type PrintingCommand = Exclude<
 	{ kind: "chat" | "codex" | "claude" | "fake" | "serve" | "gateway" | "worker" | "print" | "record" | "task-worker" }
 >;
 
-/** Runs a command that prints and exits. */
 async function runCommand(executable: string, command: PrintingCommand, installation: Installation): Promise<number> {
 	const name = path.basename(executable);
 	switch (command.kind) {

@@ -12,7 +12,6 @@ import { environmentVariables } from "./process/environment.ts";
 export interface StartSettings {
 	/** Includes the models that environment keys provide. */
 	readonly configuration: Configuration;
-	/** Whether the settings file exists. */
 	readonly isWritten: boolean;
 	/** The model selected by an environment key; null if the file names a provider, or no key is set. */
 	readonly chosen: EnvironmentModel | null;

@@ -11,7 +11,6 @@ import { currentDirectory, homeDirectory, shareDirectory } from "./paths.ts";
 import { environmentVariables } from "./process/environment.ts";
 
 export interface SandboxInfo {
-	/** Absent if the settings enable no sandbox. */
 	readonly sandbox?: {
 		readonly status: "active" | "none" | "off";
 		/** Why the sandbox is unavailable on this machine: a clause without a full stop. */

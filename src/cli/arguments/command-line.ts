@@ -59,7 +59,6 @@ export interface ProgramOptions {
 	readonly yolo: boolean;
 	/** Ends the turn if another process is running the session. */
 	readonly takeOver: boolean;
-	/** Start in plan mode. */
 	readonly plan: boolean;
 	/** Nobody is at the keyboard. */
 	readonly afk: boolean;
@@ -103,7 +102,6 @@ export interface PrintOptions extends ProgramOptions {
 	/** The family whose stream-json format is printed. */
 	readonly lines: Family;
 	readonly textForm: TextForm;
-	/** Print only the last message of each turn. */
 	readonly finalMessageOnly: boolean;
 }
 
@@ -274,7 +272,6 @@ const exclusive: readonly (readonly FlagKey[])[] = [
 	["quiet", "acp"],
 	["quiet", "wire"],
 ];
-/** Flags that require print mode. */
 export const printOnly: readonly FlagKey[] = ["input-format", "output-format", "print-format", "final-message-only"];
 /** Flags of kimi-cli's print mode; each one selects its output format. */
 const printOfKimiCli: readonly FlagKey[] = ["print", "quiet", "input-format", "final-message-only"];

@@ -62,7 +62,6 @@ export interface Form {
 
 export type CommandFlag = Omit<Flag, "key" | "exists">;
 
-/** Shells with completion scripts. */
 export const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
 
@@ -108,7 +107,6 @@ export type CommandName = (typeof commandNames)[number];
 
 const eventLines = { names: ["--json"], value: null, about: "One line of JSON for each thing that happens." } as const;
 
-/** Serves over stdin and stdout instead of HTTP. */
 const stdioFlag = "--stdio";
 
 export const commands: Readonly<Record<CommandName, Command>> = {

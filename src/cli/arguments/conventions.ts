@@ -10,7 +10,6 @@ export type Family = (typeof families)[number];
 export interface Conventions {
 	/** Null if undecided: `-c` then follows kimi-cli, and `-p` prints kimi-code lines. */
 	readonly family: Family | null;
-	/** Whether `--print` uses kimi-cli's repr format by default. */
 	readonly printsRepr: boolean;
 	/** The output format for kimi-code prompts, from the environment. */
 	readonly outputFormat: string | null;

@@ -20,7 +20,6 @@ const commandsByName: Readonly<Record<string, string>> = {
 	"agentwire-claude": "claude",
 };
 
-/** Prepends the command implied by the executable name. */
 export function withImpliedCommand(executable: string, argv: readonly string[]): readonly string[] {
 	const name = path.basename(executable);
 	const command = Object.hasOwn(commandsByName, name) ? commandsByName[name] : undefined;
@@ -32,7 +31,6 @@ export function servesOnTerminal(executable: string): boolean {
 	return path.basename(executable) === "kimi-agent";
 }
 
-/** The default server mode for this executable name. */
 export function impliedMode(executable: string): ServeOptions["mode"] {
 	return isCalledKimi(executable) ? "wire" : null;
 }

@@ -1,7 +1,6 @@
 // The flag table: names, values and help texts. command-line.ts parses with it, help.ts prints it.
 import { builtInAgentNames } from "../../kernel/compose/agent-names.ts";
 
-/** The formats of print mode's input and output. */
 export const printFormats = ["text", "stream-json"] as const;
 export type PrintFormat = (typeof printFormats)[number];
 
@@ -70,7 +69,6 @@ export interface Flag {
 	readonly value: string | null;
 	/** Whether the value may be omitted. */
 	readonly valueIsOptional?: true;
-	/** Completion candidates for the value. */
 	readonly offers?: Offers;
 	readonly about: string;
 }
@@ -314,7 +312,6 @@ export const flags: readonly Flag[] = [
 
 const flagsByName: ReadonlyMap<string, Flag> = new Map(flags.flatMap((flag) => flag.names.map((name) => [name, flag])));
 
-/** Finds a flag by its spelling, including dashes. */
 export function findFlag(name: string): Flag | null {
 	return flagsByName.get(name) ?? null;
 }
@@ -338,7 +335,6 @@ export function nearestOf(
 	return near[0]?.name ?? null;
 }
 
-/** Levenshtein distance. */
 function editDistance(from: string, to: string): number {
 	let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
 	for (let row = 1; row <= from.length; row += 1) {

@@ -17,7 +17,6 @@ export interface GivenFlags {
 	readonly rest: readonly string[];
 	/** Whether the rest follows `--`. */
 	readonly isRestMarked: boolean;
-	/** Returns the last flag with one of these keys. */
 	last(...keys: FlagKey[]): GivenFlag | null;
 	has(key: FlagKey): boolean;
 }

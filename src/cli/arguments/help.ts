@@ -64,7 +64,6 @@ const commandGroups: readonly { readonly title: string; readonly names: readonly
 	{ title: "Test clients and servers", names: ["fake", "conformance"] },
 ];
 
-/** The text of `--help`, with its newline. */
 export function helpText(executableName: string, command: CommandName | null): string {
 	if (command !== null) return commandHelp(executableName, command);
 	const grouped = flagGroups.flatMap(({ title, keys }) => [

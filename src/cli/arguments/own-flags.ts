@@ -13,7 +13,6 @@ export interface OwnFlags<Name extends string> {
 	/** The last value given: empty for a flag without a value, null if the flag was not given. */
 	last(name: Name): string | null;
 	all(name: Name): readonly string[];
-	/** The remaining words: program flags and their values. */
 	readonly others: readonly string[];
 }
 

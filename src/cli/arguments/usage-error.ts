@@ -1,4 +1,3 @@
-// Usage errors exit with code 2; commands whose exit code 2 is an answer use 3, and 1 where clients expect it.
 import { oneLine } from "../../base/text/sentence.ts";
 
 export class UsageError extends Error {

@@ -1,16 +1,16 @@
-// What a relay and a gateway say to each other, besides the bytes of the command's stdin and stdout.
+// The protocol between a relay and a gateway, besides the bytes of the command's stdin and stdout.
 
 /** The socket in the share directory. */
 export const socketName = "gateway.sock";
 
-/** What the gateway answers to a command, and says at its end. */
+/** The gateway's response to a command, and the result at its end. */
 export type Outcome =
 	| { readonly taken: true }
-	/** Why the relay has to run the command itself: a sentence. */
+	/** Why the relay must run the command itself: a sentence. */
 	| { readonly refused: string }
 	| { readonly exitCode: number; readonly error: string | null };
 
-/** Null for a line that is none of these. */
+/** Null for other lines. */
 export function toOutcome(line: string): Outcome | null {
 	try {
 		const value: unknown = JSON.parse(line);

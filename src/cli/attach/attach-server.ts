@@ -1,4 +1,4 @@
-// The gateway's Unix socket: serves the commands of relays, each over a connection of its own, with the sessions of the gateway.
+// The gateway's Unix socket: serves relayed commands, one per connection, with the gateway's sessions.
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import path from "node:path";
 import * as v from "valibot";
@@ -17,7 +17,7 @@ import { parseClaudeFlags } from "../arguments/sdk/claude-options.ts";
 import { readClaudeOptions } from "../claude/claude-settings.ts";
 import { type Outcome, socketName } from "./attach-protocol.ts";
 
-/** Characters of a command with its environment. */
+/** Maximum characters of a command with its environment. */
 const commandLimit = 4_194_304;
 
 const commandSchema = v.object({
@@ -36,7 +36,10 @@ export interface AttachParts {
 	readonly signal: AbortSignal;
 }
 
-/** Listens; gives what ends it. Where another gateway listens already, or the system refuses, the gateway goes on without. */
+/**
+ * Starts listening; returns a stop function. If another gateway is already listening, or the system refuses, the gateway runs
+ * without the socket.
+ */
 export async function startAttachServer(parts: AttachParts): Promise<{ close(): Promise<void> }> {
 	const { shareDir, files, log } = parts;
 	const file = path.join(shareDir, socketName);
@@ -76,7 +79,7 @@ function isServed(file: string): Promise<boolean> {
 	});
 }
 
-/** The socket is for its owner alone from the moment on at which it is there. */
+/** Only its owner can access the socket, from its creation on. */
 function listen(server: Server, file: string): Promise<void> {
 	return new Promise((resolve, reject) => {
 		const before = process.umask(0o177);
@@ -102,7 +105,7 @@ async function serveRelay(socket: Socket, parts: AttachParts): Promise<void> {
 	say({ taken: true });
 	const transport = createStreamTransport(socket, { lineLimit, replyLimit, outboxLimit });
 	const serving = serveClaude(keptOpen(transport), parts.host, options, parts.signal);
-	// It was paused behind the command, and a new reader does not end that.
+	// The socket was paused after the command, and a new reader does not resume it.
 	socket.resume();
 	const error = await serving.ended;
 	await serving.finish();
@@ -110,7 +113,7 @@ async function serveRelay(socket: Socket, parts: AttachParts): Promise<void> {
 	await new Promise<void>((resolve) => socket.end(resolve));
 }
 
-/** The first line of a connection; what follows it stays unread. Null when the relay is gone first. */
+/** Reads the first line of a connection; later bytes stay unread. Null if the relay disconnects first. */
 function readCommand(socket: Socket): Promise<string | null> {
 	return new Promise((resolve) => {
 		let seen = Buffer.alloc(0);
@@ -132,7 +135,7 @@ function readCommand(socket: Socket): Promise<string | null> {
 	});
 }
 
-/** Throws for a command that cannot be served here, with the reason. */
+/** Throws, with the reason, for a command that cannot be served here. */
 async function toOptions(line: string, { host, home, files }: AttachParts): Promise<ClaudeOptions> {
 	const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), commandSchema), line);
 	if (!parsed.success) throw new Error("the command cannot be read.");
@@ -146,7 +149,7 @@ async function toOptions(line: string, { host, home, files }: AttachParts): Prom
 	return { ...options, environment: { ...environment, ...options.environment } };
 }
 
-/** A session that others use would keep the options it was opened with, without the rules of this command. */
+/** A session in use would keep the options it was opened with, without this command's rules. */
 async function refuseUsed({ session }: ClaudeOptions, sessions: SessionsApi): Promise<void> {
 	if (session.kind === "new" || session.isForked) return;
 	if (session.kind === "last") throw new Error("--continue is not served; use --resume.");
@@ -155,7 +158,7 @@ async function refuseUsed({ session }: ClaudeOptions, sessions: SessionsApi): Pr
 	if (isUsed) throw new Error(`others use the session ${session.id}.`);
 }
 
-/** How the command ended is still to be said when the front end is done. */
+/** The command's result is sent after the front end closes the transport. */
 function keptOpen(transport: LineTransport): LineTransport {
 	return {
 		receive: (onLine, onEnd) => transport.receive(onLine, onEnd),

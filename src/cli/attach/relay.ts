@@ -1,14 +1,14 @@
-// Joins stdin and stdout to a running gateway, which serves the command in this process's place. It loads nothing of the program.
+// Connects stdin and stdout to a running gateway, which serves the command for this process. Loads no other part of the program.
 import { createConnection, type Socket } from "node:net";
 import path from "node:path";
 import { productVersion } from "../../host/product.ts";
 import { findHome } from "../home.ts";
 import { socketName, toOutcome } from "./attach-protocol.ts";
 
-/** Milliseconds for the gateway to take the command. */
+/** Milliseconds for the gateway to accept the command. */
 const patience = 5000;
 
-/** Where a gateway may listen: a path, or `1` for the socket in the share directory. Null to attach nowhere. */
+/** The socket of a gateway: a path, or `1` for the socket in the share directory. Null disables relaying. */
 function findSocket(environment: NodeJS.ProcessEnv): string | null {
 	const named = environment["AGENTWIRE_ATTACH"] ?? "";
 	if (named === "" || named === "0") return null;
@@ -17,7 +17,7 @@ function findSocket(environment: NodeJS.ProcessEnv): string | null {
 	return path.resolve(shareDir.replace(/^~(?=\/|$)/, findHome() ?? "/nonexistent"), socketName);
 }
 
-/** The exit code of the command; null when this process has to run it itself. */
+/** The command's exit code; null if this process must run it itself. */
 export async function relay(argv: readonly string[]): Promise<number | null> {
 	const found = findSocket(process.env);
 	if (found === null) return null;
@@ -47,7 +47,7 @@ function connect(file: string): Promise<Socket | null> {
 	});
 }
 
-/** The first line, and what came with it; null when there is none in time. */
+/** The first line, and bytes received with it; null on a timeout. */
 function readLine(socket: Socket): Promise<{ readonly line: string; readonly rest: Buffer } | null> {
 	return new Promise((resolve) => {
 		let seen = Buffer.alloc(0);
@@ -70,7 +70,7 @@ function readLine(socket: Socket): Promise<{ readonly line: string; readonly res
 	});
 }
 
-/** Carries bytes until the gateway says how the command ended: a zero byte, which no JSON contains, and a line. */
+/** Forwards bytes until the gateway reports the result: a zero byte, which never occurs in JSON, and a line. */
 function join(socket: Socket, rest: Buffer): Promise<number> {
 	return new Promise((resolve) => {
 		let last: Buffer | null = null;
@@ -96,7 +96,7 @@ function join(socket: Socket, rest: Buffer): Promise<number> {
 			const code = isKnown ? outcome.exitCode : 1;
 			process.stdout.write("", () => resolve(code));
 		};
-		// Nobody reads any more: the gateway ends the turn.
+		// The reader is gone: the gateway ends the turn.
 		process.stdout.on("error", () => socket.destroy());
 		socket.on("data", take);
 		socket.on("close", finish);

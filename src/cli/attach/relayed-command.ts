@@ -1,6 +1,6 @@
-// Which commands a gateway may serve: asked before anything of the program is loaded.
+// Which commands a gateway may serve: checked before the program is loaded.
 
-/** Whether the command is one that a gateway can serve: a program that sends frames. */
+/** Whether a gateway can serve the command: a program that sends frames. */
 export function isRelayed(command: string | undefined, argv: readonly string[]): boolean {
 	if (command !== "claude") return false;
 	return (

@@ -80,7 +80,6 @@ export async function runClaude(
 	);
 }
 
-/** Runs the prompt from the command line or stdin. */
 async function runPrompt(host: HostApi, options: ClaudeOptions, flags: ClaudeFlags): Promise<number> {
 	if (flags.prompt === null && isatty(0)) throw new UsageError('A prompt is needed: claude -p "prompt".');
 	const prompt = flags.prompt ?? (await readInput());

@@ -37,7 +37,6 @@ export async function runAppServer(
 	);
 }
 
-/** Rejects options that only apply to a single turn. */
 function checkServed({ instructions, searchesWeb }: ConfigOverrides): void {
 	if (instructions.length > 0) throw new UsageError("--config developer_instructions works only with exec.");
 	if (!searchesWeb) throw new UsageError("--config web_search works only with exec.");

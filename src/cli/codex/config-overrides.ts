@@ -17,7 +17,6 @@ export interface ConfigOverrides {
 	readonly instructions: readonly string[];
 	/** In the format of mcp.json. */
 	readonly mcpServers: Readonly<Record<string, unknown>>;
-	/** Keys with no effect here. */
 	readonly ignored: readonly string[];
 }
 

@@ -7,7 +7,6 @@ import { type FlagKey, flags, type Offers } from "../arguments/flags.ts";
 export interface CompletionLevel {
 	/** The words leading to this level. */
 	readonly path: readonly string[];
-	/** The commands or actions that may follow. */
 	readonly words: readonly { readonly name: string; readonly about: string }[];
 	readonly flags: readonly CommandFlag[];
 	/** Candidates for other words; null if none. */
@@ -54,7 +53,6 @@ function isNamed({ names }: CommandFlag, words: string): boolean {
 	return names.some((name) => found.includes(name));
 }
 
-/** Program flags that a command accepts after its name. */
 function shared(name: CommandName): readonly CommandFlag[] {
 	if (name !== "rpc" && name !== "acp" && name !== "serve") return [];
 	const others: readonly FlagKey[] = [...notForMany[name], "acp", ...printOnly, "help", "version"];

@@ -7,12 +7,10 @@ import type { CompletionLevel } from "./completion-levels.ts";
 /** The lookup key of a word at a level: `mcp add:--env`. */
 export const toKey = ({ path }: CompletionLevel, word: string): string => `${path.join(" ")}:${word}`;
 
-/** The words that lead to a deeper level. */
 export function steps(levels: readonly CompletionLevel[]): readonly string[] {
 	return levels.flatMap((level) => level.words.map(({ name }) => toKey(level, name)));
 }
 
-/** The flags with a value that pass the test. */
 export function valued(
 	levels: readonly CompletionLevel[],
 	accepts: (flag: CommandFlag) => boolean = () => true,

@@ -1,4 +1,4 @@
-// The command `conformance`: whether a server speaks a protocol as our transcripts have it.
+// The command `conformance`: checks whether a server speaks a protocol as in our transcripts.
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { errorText, KernelError } from "../../base/errors.ts";
@@ -9,10 +9,10 @@ import { isFailure, type Result, toJson, toJunit, toLines, toSummary, verdictOf 
 import { runScenario } from "./scenario.ts";
 import { folders, suites } from "./suites.ts";
 
-/** Milliseconds to wait for one line: starting a program may take as long. */
+/** Milliseconds to wait for one line, which may include the start of a program. */
 const patience = 20_000;
 
-/** Returns 1 when a scenario failed, or an expected failure did not. Throws KernelError. */
+/** Returns 1 if a scenario failed, or an expected failure did not. Throws KernelError. */
 export async function runConformance(call: ConformanceCall, installation: Installation): Promise<number> {
 	const { dialect, command, only, json, junit } = call;
 	const expected = await readExpectedFailures(call.expectedFailures);
@@ -51,7 +51,7 @@ async function readScenarios(installation: Installation): Promise<Readonly<Recor
 	return scenarios;
 }
 
-/** The names in the file, one a line; what follows a `#` is a comment. */
+/** Reads the names in the file, one per line; `#` starts a comment. */
 async function readExpectedFailures(file: string | null): Promise<ReadonlySet<string>> {
 	if (file === null) return new Set();
 	const text = await readFile(file, "utf8").catch(notUsable(file, "read"));

@@ -1,4 +1,4 @@
-// A server of chat completions on loopback whose answers are the scripts of a scenario.
+// A chat completions server on loopback that answers with a scenario's scripts.
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { ModelPart } from "../../core/models/model.ts";
@@ -6,14 +6,14 @@ import { parseEchoScript } from "../../core/models/scripted/echo-language.ts";
 import { EchoScriptError } from "../../core/models/scripted/echo-payload.ts";
 
 export interface LoopbackModel {
-	/** The base address, as `OPENAI_BASE_URL` has it. */
+	/** The base URL, in the form of `OPENAI_BASE_URL`. */
 	readonly url: string;
-	/** Begins with the first script again. */
+	/** Restarts with the first script. */
 	restart(): void;
 	close(): void;
 }
 
-/** Each request is answered with the next script. A request after the last one fails with status 400. */
+/** Answers each request with the next script; later requests fail with status 400. */
 export async function startLoopbackModel(scripts: readonly string[]): Promise<LoopbackModel> {
 	let asked = 0;
 	const server = createServer(async (request, response) => {

@@ -1,4 +1,4 @@
-// What a run of scenarios came to: for people, as JSON, and as JUnit XML.
+// Formats the results of a scenario run for people, as JSON, and as JUnit XML.
 import type { ConformanceCall, Suite } from "../arguments/options/conformance-options.ts";
 import type { Outcome } from "./scenario.ts";
 
@@ -8,7 +8,7 @@ export interface Result {
 	readonly name: string;
 	readonly title: string;
 	readonly outcome: Outcome;
-	/** Whether the file of expected failures names it. */
+	/** Whether it is listed as an expected failure. */
 	readonly isExpected: boolean;
 	readonly milliseconds: number;
 }
@@ -29,7 +29,7 @@ function reasonOf({ outcome }: Result): string | null {
 	return outcome.kind === "skipped" ? outcome.reason : null;
 }
 
-/** A line for people, and what is to be known of a failure. */
+/** One line, followed by the details of a failure. */
 export function toLines(result: Result): string {
 	const verdict = verdictOf(result);
 	const lines = [`${verdict.padEnd(16)} ${result.suite}  ${result.name}  ${result.title}`];

@@ -1,4 +1,4 @@
-// Runs one scenario: a place of its own, a loopback model, and the command once for each conversation.
+// Runs one scenario: with its own directory, a loopback model, and one command per conversation.
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,12 +21,12 @@ export type Outcome =
 	| { readonly kind: "skipped"; readonly reason: string }
 	| {
 			readonly kind: "failed";
-			/** In the transcript; 0 when the command did not get that far. */
+			/** The transcript line; 0 if the command did not get that far. */
 			readonly line: number;
 			readonly reason: string;
 			readonly expected: string;
 			readonly received: string;
-			/** The end of what the command wrote to stderr. */
+			/** The end of the command's stderr output. */
 			readonly errorOutput: string;
 	  };
 
@@ -146,7 +146,7 @@ async function runConversation(
 		});
 	});
 	const server: Server = {
-		// A command that reads no more is shown by what it does not answer.
+		// A command that stops reading is detected by its missing answers.
 		write: (bytes) => void input?.then((each) => each.write(bytes.toString("utf8"))).catch(() => {}),
 		closeInput: () => void input?.then((each) => each.close()),
 		read,
@@ -172,7 +172,7 @@ async function runConversation(
 	}
 }
 
-/** Keys of the person who runs this must reach no command, and no provider be asked but the loopback. */
+/** The user's keys must not reach any command, and no provider other than the loopback may be contacted. */
 function withoutKeys(environment: Readonly<Record<string, string>>): Record<string, string> {
 	return Object.fromEntries(
 		Object.entries(environment).filter(

@@ -1,5 +1,5 @@
-// The transcripts that are scenarios, by dialect and suite. Those with settings, commands or texts that only this program has are
-// not among them.
+// The transcripts used as scenarios, by dialect and suite. Excludes those with settings, commands or texts specific to this
+// program.
 import type { Move } from "../../testing/transcripts/format.ts";
 import type { ConformanceDialect, Suite } from "../arguments/options/conformance-options.ts";
 
@@ -68,7 +68,7 @@ export const folders: Readonly<Record<ConformanceDialect, string>> = {
 	acp: "acp",
 };
 
-/** What clients of Kimi Wire say first. Transcripts leave it out, because our server does not need it. */
+/** The opening messages of Kimi Wire clients. Transcripts omit them, because our server does not require them. */
 export const wireOpening: readonly Move[] = [
 	{
 		kind: "send",
@@ -79,5 +79,5 @@ export const wireOpening: readonly Move[] = [
 	{ kind: "receive", line: 0, text: '{"jsonrpc":"2.0","id":"initialize","result":{}}' },
 ];
 
-/** Scenarios about a client that does not say it. */
+/** Scenarios with a client that omits them. */
 export const withoutOpening: readonly string[] = ["kimi/without-handshake"];

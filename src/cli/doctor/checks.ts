@@ -159,7 +159,6 @@ async function checkMcpServers({ files, shareDir, mcpFiles, mcpTexts }: CheckPla
 	}
 }
 
-/** Checks the rules of the current directory. */
 async function checkRules(given: CheckPlace): Promise<Finding> {
 	const { files, shareDir, place } = given;
 	const settings = await readSettings(given);

@@ -13,7 +13,6 @@ export function createDirectoryFinder(place: Place, files: Pick<Files, "list">):
 		const isInside = typed === "" || typed.endsWith("/") || typed === "~";
 		const parent = isInside ? whole : path.dirname(whole);
 		const start = isInside ? "" : path.basename(whole);
-		// An unlistable directory has no suggestions.
 		const entries = await files.list(parent).catch(() => []);
 		const directories = entries
 			.filter(

@@ -40,7 +40,6 @@ import { findRunningGateway, noteRunningGateway } from "./running-gateway.ts";
 import type { SetupParts } from "./setup.ts";
 import { describeStartFailure } from "./start-failure.ts";
 
-/** Directory for queued prompts. */
 const queueDirectory = "gateway-queues";
 
 const noOpener = "No program was found that opens the page; open the address above yourself.\n";

@@ -17,7 +17,6 @@ export interface NoticeCommandParts {
 	readonly signal: AbortSignal;
 }
 
-/** Runs the command; logs failures. */
 export async function runNoticeCommand(
 	command: NamedProgram,
 	notice: Notice,

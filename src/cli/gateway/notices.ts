@@ -17,7 +17,6 @@ const sendLimit = 2;
 /** Maximum text length in characters. */
 const textLimit = 1000;
 
-/** What a notice contains. */
 export interface Notice {
 	readonly kind: "approval" | "question";
 	readonly sessionId: string;
@@ -45,7 +44,6 @@ export class Notices {
 	#reported = new Set<string>();
 	/** Sessions with a running turn, or with background work since then. */
 	readonly #watched = new Set<string>();
-	/** The times of the last notices. */
 	#sentAt: readonly number[] = [];
 	#sending = 0;
 	#isLimited = false;

@@ -37,7 +37,6 @@ interface Provider {
 	readonly type: ProviderType;
 	/** Null if the user must enter it. */
 	readonly baseUrl: string | null;
-	/** Relative to the base URL. */
 	readonly listPath: string;
 	readonly capabilities: readonly ModelCapability[];
 	headers(key: string): Readonly<Record<string, string>>;
@@ -120,7 +119,6 @@ function baseOf({ provider, baseUrl }: ProviderEntry): string {
 	);
 }
 
-/** The address without its password, for display. */
 function withoutPassword(address: string): string {
 	return address.replace(/^([a-z][a-z\d+.-]*:\/\/)?.*@/is, "$1[redacted]@");
 }

@@ -11,7 +11,6 @@ export type EmbeddedName = "skills" | "ripgrep" | "gateway-page" | "documents";
 
 const program = process.platform === "win32" ? "rg.exe" : "rg";
 
-/** `root` is the directory of the embedded files. */
 export function createOneFileInstallation(root: string): Installation {
 	const cacheHome = cacheDirectory();
 	const places = {
@@ -60,7 +59,6 @@ function embeddedFile(root: string, folder: string, file: string, isProgram: boo
 	return { path: file, isProgram, read: () => readFileSync(path.join(root, folder, file)) };
 }
 
-/** Lists the files below a directory. */
 function listFiles(directory: string, below = ""): string[] {
 	return readdirSync(path.join(directory, below), { withFileTypes: true }).flatMap((entry) => {
 		const file = path.join(below, entry.name);

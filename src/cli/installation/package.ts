@@ -2,7 +2,6 @@
 import path from "node:path";
 import type { Installation } from "../../host/installation.ts";
 
-/** `directory` is the package directory. */
 export function createPackageInstallation(directory: string): Installation {
 	return {
 		command: [process.execPath, path.join(directory, "bin", "agentwire")],

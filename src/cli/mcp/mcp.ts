@@ -37,7 +37,6 @@ import { McpError } from "./mcp-error.ts";
 import { editMcpEntries, mcpFilePath, readMcpEntries } from "./mcp-file.ts";
 
 export interface McpServices {
-	/** The name the user called the program by. */
 	readonly executableName: string;
 	readonly files: Files;
 	readonly clock: Clock;
@@ -49,7 +48,6 @@ export interface McpServices {
 	readonly processes: Processes;
 	/** For remote servers. */
 	readonly fetch: Fetch;
-	/** False if no opener program was found. */
 	openPage(address: URL): Promise<boolean>;
 	readonly signal: AbortSignal;
 	print(line: string): void;
@@ -82,7 +80,6 @@ export async function runMcp(executable: string, action: McpAction): Promise<num
 	});
 }
 
-/** Runs the command; returns the exit code. */
 export async function carryOut(action: McpAction, hostServices: McpServices): Promise<number> {
 	try {
 		switch (action.name) {

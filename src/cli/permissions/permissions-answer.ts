@@ -4,7 +4,6 @@ import type { Place } from "../../host/place.ts";
 import type { Files } from "../../ports/files/port.ts";
 import type { GitPlace } from "../../ports/processes/git/git.ts";
 
-/** The output lines and the exit code. */
 export interface PermissionsAnswer {
 	readonly results: readonly string[];
 	/** Problems to print on stderr. */

@@ -57,7 +57,6 @@ export async function importRules(typed: string, given: PermissionsPlace): Promi
 	};
 }
 
-/** Appends the rules missing from the file, and returns them. */
 async function append(
 	rules: readonly ConvertedRule[],
 	target: string,

@@ -17,7 +17,6 @@ import { openSource, PluginError, type SourceSettings, writeTree } from "./plugi
 
 export interface InstallSettings extends SourceSettings {
 	readonly shareDir: string;
-	/** The installing program. */
 	readonly host: { readonly name: string; readonly version: string };
 	/** Values the plugin may request; called only if it does. */
 	values(): Promise<HostValues>;

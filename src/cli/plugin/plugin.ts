@@ -32,7 +32,6 @@ import { whileShown } from "../process/waiting-line.ts";
 import { type InstallSettings, installPlugin } from "./plugin-installation.ts";
 import { PluginError } from "./plugin-source.ts";
 
-/** The output lines of a command, with problems separate. */
 export interface PluginAnswer {
 	readonly results: readonly string[];
 	readonly faults: readonly string[];

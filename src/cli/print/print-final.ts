@@ -28,7 +28,6 @@ const hasAnswer: ReadonlySet<TurnOutcome["status"] | undefined> = new Set(["fini
 
 export function createFinalPrinter(format: PrintFormat, write: Write): Printer {
 	const form = forms[format];
-	/** The text pieces of the latest message. */
 	let pieces: string[] = [];
 
 	const take = (body: EventBody): void => {

@@ -34,7 +34,6 @@ function toCallRow({ id, function: { name, arguments: text } }: EventBodyOf<"too
 const toText = (content: readonly ContentPart[]) =>
 	content.map((part) => (part.type === "text" ? part.text : "")).join("");
 
-/** The tool's output, or the reason for its failure. */
 function toResultText({ output, message }: ToolReturn): string {
 	if (typeof output !== "string") return JSON.stringify(output);
 	return output === "" ? message : output;
@@ -76,7 +75,6 @@ export function createRunUsage(): RunUsage {
 	};
 }
 
-/** The status of a run in its closing line. */
 export const runStatuses: Readonly<Record<TurnOutcome["status"], string>> = {
 	finished: "finished",
 	failed: "failed",
@@ -89,7 +87,6 @@ export const runStatuses: Readonly<Record<TurnOutcome["status"], string>> = {
 export const openingLine = (version: string): string =>
 	`${toJsonLine({ role: "meta", type: "system.version", version })}\n`;
 
-/** The closing line with the outcome, and a newline. */
 export function closingLine(failure: PrintFailure | null, usage: RunUsage): string {
 	const error = failure === null ? {} : { error: { code: failure.code, message: failure.message } };
 	const status = runStatuses[failure?.status ?? "finished"];

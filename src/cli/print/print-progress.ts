@@ -19,7 +19,6 @@ export const noProgress: Progress = { take() {}, clear() {}, end() {} };
 export interface ProgressSettings {
 	readonly clock: Clock;
 	write(text: string): void;
-	/** The terminal width. */
 	columns(): number;
 	/** The cursor column of other output on the terminal; 0 at the start of a line. Null if no line may be drawn. */
 	column(): number | null;
@@ -123,7 +122,6 @@ function widthOf(character: string): number {
 	return code >= 0x1100 && !(code >= 0x2010 && code <= 0x2027) ? 2 : 1;
 }
 
-/** Truncates the text to a column width. */
 function cutToWidth(text: string, width: number): string {
 	let used = 0;
 	let result = "";

@@ -5,7 +5,6 @@ import { ServerReports } from "../../api/values/server-reports.ts";
 import { logFile } from "../../host/log/log-file.ts";
 import { quoted } from "../printable-text.ts";
 
-/** The lines to print after each event; usually none. */
 export function createServerNotes(executable: string, shareDir: string): (event: AgentEvent) => readonly string[] {
 	const reports = new ServerReports();
 	const waiting = new Set<string>();

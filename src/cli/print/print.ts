@@ -174,7 +174,6 @@ function createPrinter({ outputFormat, lines, textForm, finalMessageOnly }: Prin
 	return createStreamJsonPrinter(lines === "kimi-code" ? kimiCodeForm : messageForm, write);
 }
 
-/** The first and last lines of a stream. */
 interface Closing {
 	take(event: AgentEvent): void;
 	fail(failure: PrintFailure): void;
@@ -209,7 +208,6 @@ function createClosing(
 interface Screen {
 	readonly progress: Progress;
 	readonly write: Write;
-	/** Writes a line to stderr. */
 	complain(text: string): void;
 }
 

@@ -10,7 +10,6 @@ export interface Printer {
 	fail(failure: PrintFailure): void;
 }
 
-/** Writes text to stdout. */
 export type Write = (text: string) => void;
 
 export interface PrintFailure {

@@ -91,7 +91,6 @@ function withoutExcess(piece: string, used: number): string {
 const wide =
 	/[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u;
 
-/** The width of a text in terminal columns. */
 function cells(text: string): number {
 	let count = 0;
 	for (const character of text) count += wide.test(character) ? 2 : /\p{M}/u.test(character) ? 0 : 1;

@@ -29,7 +29,6 @@ export function resultClass(tool: string | undefined, { is_error: isError, messa
 	return name ?? (plainFailure.has(tool) ? "ToolReturnValue" : "ToolError");
 }
 
-/** Fields that only this class has. */
 export function membersOf(name: string, { message }: ToolReturn): Readonly<Record<string, boolean>> {
 	return name === rejectedName ? { has_feedback: message.includes("User feedback: ") } : {};
 }

@@ -10,7 +10,6 @@ import { environmentVariables } from "./environment.ts";
 import { replaceStandardError } from "./standard-error.ts";
 import { handleStopSignals, type StopSignal } from "./stop-signals.ts";
 
-/** The process as the program finds it. */
 export interface ProgramProcess {
 	readonly place: Place;
 	readonly environment: Readonly<Record<string, string>>;
@@ -19,7 +18,6 @@ export interface ProgramProcess {
 	readonly log: LogFile;
 }
 
-/** External events that a program mode handles. */
 export interface Interruptions {
 	onSignal(signal: StopSignal): void;
 	/**

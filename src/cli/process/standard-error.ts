@@ -13,7 +13,6 @@ let divert: NoticeTarget | null = null;
 
 interface NoticeTarget {
 	write(text: string): void;
-	/** Resolves after all text was forwarded. */
 	flush(): Promise<void>;
 }
 

@@ -5,7 +5,6 @@ export const stopSignals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 export type StopSignal = keyof typeof stopSignals;
 
-/** Replaces all previous signal handlers. */
 export function handleStopSignals(handle: (signal: StopSignal) => void): void {
 	for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) {
 		const before = process.listeners(signal);

@@ -60,7 +60,6 @@ function setVariable(name: string, value: string): boolean {
 	}
 }
 
-/** The part of Bun's FFI used here. */
 interface BunFunctions {
 	dlopen(
 		file: string,

@@ -37,7 +37,6 @@ import { type RealmPlace, toRealmPlace, toSource } from "./source.ts";
 /** Milliseconds to defer optional startup work; the first responses are out by then. */
 export const afterStart = 100;
 
-/** The program mode's choices for its sessions. */
 export type SessionMode = Pick<
 	SessionOptions,
 	"unattended" | "expectsClients" | "passesUnknownCommands" | "confinesCommands" | "permissions" | "instructions"
@@ -189,7 +188,6 @@ function reportMissingModel(configuration: Configuration, alias: string | null, 
 	setTimeout(() => writeNotice(`${text}\n`), afterStart).unref();
 }
 
-/** Reports in the log and on stderr. */
 function report(sentence: string, log: LogFile): void {
 	log.warn(sentence);
 	writeNotice(`${sentence}\n`);

@@ -31,7 +31,6 @@ export interface Program extends StartedKernel {
 	readonly session: Session;
 }
 
-/** A failed start that was already reported. */
 export interface FailedStart {
 	readonly exitCode: number;
 }
@@ -73,7 +72,6 @@ export async function startHost(
 	});
 }
 
-/** Starts, and reports failures on stderr. */
 async function reported<Started extends object>(
 	{ log }: ProgramProcess,
 	stopped: AbortSignal,
@@ -99,7 +97,6 @@ async function reported<Started extends object>(
 	return { ...started, log };
 }
 
-/** The shutdown work and the exit code. */
 export interface ProgramEnd {
 	/** Stops the session and sends outstanding messages to the client; abandoned at the deadline. */
 	finish(): Promise<void>;

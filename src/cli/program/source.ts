@@ -7,7 +7,6 @@ import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { RealmChoice } from "../arguments/realm.ts";
 import { checkFile } from "../paths.ts";
 
-/** The source of the settings. */
 export type SettingsSource = Awaited<ReturnType<typeof toSource>>;
 
 /** Fails with a UsageError if the settings file is not a file. */
@@ -25,7 +24,6 @@ export async function toSource(options: ProgramOptions, place: Place, shareDir: 
 	}
 }
 
-/** A realm and its directory. */
 export type RealmPlace = NonNullable<ReturnType<typeof toRealmPlace>>;
 
 /** Returns the realm with its directory; a new realm gets a unique name. */

@@ -12,7 +12,6 @@ import type { PostgresStore } from "../../ports/store/postgres/postgres-store.ts
 import type { Configuration } from "../../settings/config/configuration.ts";
 import type { SetupParts } from "../gateway/setup.ts";
 
-/** A multi-session host. */
 export interface OpenHost extends HostOffer {
 	/** The inputs for model setup; null unless the settings are in the share directory. */
 	readonly setup: SetupParts | null;
@@ -30,7 +29,6 @@ export type OpenHostWith = (
 	host?: Pick<SessionHostParts, "endsInterruptedTurns">,
 ) => Promise<OpenHost>;
 
-/** A started kernel, whatever it serves. */
 export interface StartedKernel {
 	readonly kernel: Kernel;
 	readonly configuration: Configuration;

@@ -12,7 +12,6 @@ import { standIn } from "../../settings/config/recorder.ts";
 export interface RecordServer {
 	/** The base address; destinations are appended as scheme and host. Other local users cannot guess it. */
 	readonly address: string;
-	/** Requests so far. */
 	readonly requests: number;
 	close(): Promise<void>;
 }
@@ -36,7 +35,6 @@ const ownHeaders = new Set([
 	"upgrade",
 ]);
 
-/** Answers every request with `fetch`. */
 export async function startRecordServer(fetch: Fetch): Promise<RecordServer> {
 	const secret = randomUUID();
 	let requests = 0;

@@ -107,7 +107,6 @@ async function readState(files: Files, file: string): Promise<Readonly<Record<st
 	}
 }
 
-/** The work directories by session id. */
 async function readIndex(files: Files, file: string): Promise<ReadonlyMap<string, string>> {
 	const found = new Map<string, string>();
 	for (const { sessionId, workDir } of await readRecords(files, file)) {

@@ -21,7 +21,6 @@ export interface ArchivePlace extends Place {
 	/** The share directory with the sessions, if different. */
 	readonly storeDir?: string;
 	readonly executableName: string;
-	/** Aborts reading files. */
 	readonly signal: AbortSignal;
 }
 
@@ -86,7 +85,6 @@ async function listPlan(slug: string, { files, shareDir, home }: ArchivePlace): 
 const listLogs = ({ files, shareDir }: ArchivePlace): Promise<FileListing> =>
 	listChosen(files, path.join(shareDir, "logs"), (name) => /^[^/]+\.log$/.test(name));
 
-/** Selected files of a directory, under its name. */
 async function listChosen(files: Files, directory: string, accepts: (name: string) => boolean): Promise<FileListing> {
 	const folder = path.basename(directory);
 	const choose = <T extends { readonly name: string }>(items: readonly T[]) =>

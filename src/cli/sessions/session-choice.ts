@@ -28,7 +28,6 @@ export function sessionListText(workDir: string, sessions: readonly SessionSumma
 	].join("\n");
 }
 
-/** The user at the terminal. */
 export interface Chooser {
 	show(text: string): void;
 	/** Null if no answer can arrive. */

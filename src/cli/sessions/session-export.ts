@@ -136,7 +136,6 @@ export async function exportSession(options: ExportOptions, hostServices: Export
 	}
 }
 
-/** Writes a session recording for replay to a file. */
 async function exportRecording(options: ExportOptions, hostServices: ExportServices): Promise<number> {
 	const { files, print, complain, signal } = hostServices;
 	const { exportReplayable, isReplayable } = await import("./session-replay.ts");

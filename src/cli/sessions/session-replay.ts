@@ -75,7 +75,6 @@ async function readStored(store: SessionStore, named: string, { currentDir }: Pl
 /** Maximum characters shown of a value. */
 const shownLength = 2000;
 
-/** The outcome for people. */
 export function outcomeText(session: string, outcome: ReplayOutcome): string {
 	switch (outcome.kind) {
 		case "same": {

@@ -15,11 +15,9 @@ export interface SessionRow {
 	readonly isArchived: boolean;
 }
 
-/** A message for display. */
 export interface ReadMessage {
 	readonly role: "user" | "assistant";
 	readonly text: string;
-	/** The names of called tools. */
 	readonly tools: readonly string[];
 }
 
@@ -35,7 +33,6 @@ const toTime = (milliseconds: number): string | null =>
 /** One line of JSON. */
 export const rowsJson = (rows: readonly SessionRow[]): string => `${toJsonLine({ sessions: rows.map(toRowJson) })}\n`;
 
-/** Most recently used first, with a heading. */
 export function rowsText(rows: readonly SessionRow[]): string {
 	if (rows.length === 0) return "There are no sessions.\n";
 	const cells = rows.map((row) => [

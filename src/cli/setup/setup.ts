@@ -27,7 +27,6 @@ const choices: readonly { readonly provider: ProviderEntry["provider"]; readonly
 const shownModels = 20;
 const assumedContextSize = 100_000;
 
-/** The input ended. */
 class Unanswered extends Error {
 	override readonly name = "Unanswered";
 }

@@ -10,12 +10,10 @@ export interface SignInEvent {
 
 export type ReportSignIn = (event: SignInEvent) => void;
 
-/** Formats a JSON line with the keys that clients read. */
 export function toEventLine({ type, message, data }: SignInEvent): string {
 	return `${toJsonLine({ type, message, data })}\n`;
 }
 
-/** For a terminal. */
 export function toEventText({ type, message, data }: SignInEvent): string {
 	if (type !== "verification_url" || data === null) return `${message}\n`;
 	return `${message}\n\n  ${String(data["verification_url"])}\n\nCode: ${String(data["user_code"])}\n\n`;

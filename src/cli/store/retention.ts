@@ -4,9 +4,7 @@ import type { SessionStore, SessionSummary } from "../../ports/store/session-sto
 import type { StoreAction } from "../arguments/options/store-options.ts";
 
 export interface Retirement {
-	/** Ids of archived or deleted sessions. */
 	readonly done: readonly string[];
-	/** Sessions open in another process. */
 	readonly open: readonly string[];
 	/** Sessions whose store operation failed, with a reason for people. */
 	readonly failed: readonly { readonly session: string; readonly reason: string }[];

@@ -111,7 +111,6 @@ class BoundCalls {
 		});
 	}
 
-	/** Whether a call for this path is stuck. */
 	isStuck(path: string): boolean {
 		return this.#stuckPaths().includes(path);
 	}

@@ -10,7 +10,7 @@ export const privateFileMode = 0o600;
 export interface Access {
 	readonly privacyOf: PrivacyOf;
 	readonly closing: Closing;
-	/** All of them check what is read. */
+	/** All of them check every opened file. */
 	readonly admits: readonly Admit[];
 }
 

@@ -19,7 +19,6 @@ import type { Admit, AppendFile, DirectoryEntry, FileStatus, Files } from "./por
 import { createClosing, openToAll, type PrivacyOf } from "./private-paths.ts";
 import { openReadable, type ReadableFile, readOn, readSome, readWhole } from "./readable-file.ts";
 
-/** Directory entries read at once. */
 const listedAtOnce = 500;
 const privateDirectoryMode = 0o700;
 

@@ -8,7 +8,6 @@ import type { Log } from "../../base/log.ts";
 export interface EditorFiles {
 	/** The whole text of a file by its absolute path; null if the editor refuses. */
 	read?(path: string, signal: AbortSignal): Promise<string | null>;
-	/** Whether the editor has written the file. */
 	write?(path: string, text: string, signal: AbortSignal): Promise<boolean>;
 }
 

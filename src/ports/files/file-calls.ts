@@ -31,7 +31,6 @@ function call(work: (done: Done) => void): Promise<void> {
 /** An open file. Every call rejects with Node's errors. */
 export class OpenFile {
 	readonly descriptor: number;
-	/** Calls in progress. */
 	#running = 0;
 	#closed: Promise<void> | null = null;
 	#allAnswered: (() => void) | null = null;
@@ -169,7 +168,6 @@ export function exactLinkStatusOf(target: string): Promise<BigIntStats> {
 	});
 }
 
-/** The path without links and relative parts. */
 export function resolvedPathOf(target: string): Promise<string> {
 	return new Promise((resolve, reject) => {
 		realpath.native(target, (error, resolved) => (error === null ? resolve(resolved) : reject(error)));

@@ -82,7 +82,6 @@ function isAlive(pid: number): boolean {
 	}
 }
 
-/** Whether both ids belong to the same namespace. */
 function isSamePlace(one: ProcessOrigin, other: ProcessOrigin): boolean {
 	if (one.boot !== other.boot || one.namespace !== other.namespace) return false;
 	// A machine's name may change while it runs.

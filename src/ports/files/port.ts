@@ -7,7 +7,6 @@ export interface FileStatus {
 	readonly size: number;
 	/** Milliseconds since the epoch. */
 	readonly modifiedAt: number;
-	/** Permission bits. */
 	readonly mode: number;
 	/** The owner's user id; absent on systems without owners. */
 	readonly owner?: number;
@@ -91,5 +90,4 @@ export interface Files {
 	remove(path: string): Promise<void>;
 }
 
-/** The methods needed for reading. */
 export type FileReader = Pick<Files, "read" | "readRange" | "readPieces" | "status">;

@@ -14,7 +14,6 @@ export type PrivacyOf = (target: string) => Privacy;
 
 export const openToAll: PrivacyOf = () => "open";
 
-/** Permission bits for group and others. */
 export const othersMode = 0o077;
 
 /** Share directory subdirectories that only the program writes to. Skills, for example, belong to the user. */
@@ -55,7 +54,6 @@ const knownLimit = 1000;
 
 /** Restricts access to the owner: only for files of this process's user, and never through a link. */
 export interface Closing {
-	/** The open file, which has this status. */
 	closeFile(handle: OpenFile, target: string, status: BigIntStats): Promise<void>;
 	/** Restricts a directory and its existing private parents. Returns whether it is private and missing. */
 	closeDirectories(directory: string): Promise<boolean>;

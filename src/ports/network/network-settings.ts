@@ -10,6 +10,5 @@ export interface NetworkSettings extends CertificateSettings {
 	/** Names the proxies and certificates. */
 	readonly environment: Readonly<Record<string, string>>;
 	readonly clock: Clock;
-	/** Defaults to the system's. */
 	readonly sockets?: Sockets;
 }

@@ -35,7 +35,6 @@ const standardOptions: ClientOptions = {
 
 const patientOptions: ClientOptions = { ...standardOptions, silenceTimeout: 0, bodyLimit: null };
 
-/** Reads and opens nothing before its first use. */
 export function createNetwork(settings: NetworkSettings): Network {
 	let loading: Promise<Dispatch> | null = null;
 	const load = (): Promise<Dispatch> => {

@@ -51,7 +51,6 @@ export class RunningSummary {
 		};
 	}
 
-	/** Adds a durable event to the summary. */
 	addEvent(event: AgentEvent): void {
 		this.#countUse(event);
 		this.#trackCall(event);

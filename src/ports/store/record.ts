@@ -52,7 +52,6 @@ export const summaryEntries = {
 };
 const summarySchema = v.object(summaryEntries);
 
-/** Encodes a numbered event as JSON. */
 export function toEventRecord({ seq, at, turnId, isFromLog, agentPath, body }: AgentEvent): object {
 	const agents = agentPath.length === 0 ? {} : { agents: agentPath };
 	return { seq, at, turn: turnId, ...(isFromLog === true ? { log: true } : {}), ...agents, event: body };
@@ -81,7 +80,6 @@ export function fromStateRecord(value: unknown): Partial<SessionState> | null {
 	return parsed.success ? parsed.output : null;
 }
 
-/** Encodes a summary as JSON. */
 export function toSummaryRecord({
 	unretained,
 	openTurn,

@@ -59,7 +59,6 @@ export interface AgentDescription {
 	readonly effectiveModel: string | null;
 }
 
-/** The stored data of one subagent. */
 export interface StoredAgent {
 	readonly description: AgentDescription;
 	readonly contextRows: readonly ContextRow[];
@@ -193,7 +192,6 @@ export interface StoredSession {
 
 /** A read-only session as stored at opening: every write fails, and closing it leaves nothing. */
 export interface SessionView extends StoredSession {
-	/** Whether it is unchanged since. */
 	isCurrent(): Promise<boolean>;
 }
 

@@ -5,7 +5,6 @@ import { KernelError } from "../../base/errors.ts";
 import type { Batch, CommitOptions, SessionState, SessionStore, SessionView, StoredSession } from "./session-store.ts";
 
 export interface SharedSession extends StoredSession {
-	/** Whether this process is the writer. */
 	readonly isClaimed: boolean;
 	/**
 	 * Makes this process the writer. Fails `busy` while a turn runs in another process, and names that process; `takesOver` ends
@@ -105,9 +104,7 @@ class Claim {
 	readonly #place: SharedPlace;
 	#view: SessionView | null = null;
 	#held: StoredSession | null = null;
-	/** The last session held or read. */
 	#current: StoredSession;
-	/** Why the session is no longer held. */
 	#loss: KernelError | null = null;
 	#isClosed = false;
 	#taking: Promise<void> | null = null;

@@ -104,7 +104,6 @@ export interface StoredTasks {
 	find(id: string): Promise<StoredTask | null>;
 }
 
-/** A notification for the user and the model. */
 export interface Notification {
 	readonly id: string;
 	readonly category: string;

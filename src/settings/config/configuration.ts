@@ -119,7 +119,6 @@ export interface AgentwireSettings {
 	 * rejected, unless the session's creator decided otherwise, or clients can come and go.
 	 */
 	readonly unattended: "approve" | "reject" | "wait" | null;
-	/** The Meerkat contract version that clients see. */
 	readonly contract: ContractVersion;
 }
 

@@ -6,7 +6,6 @@ import type { ProviderType } from "./schema.ts";
 
 /** The source of models that no configuration defines. */
 export interface EnvironmentModel {
-	/** The variable with the key. */
 	readonly variable: string;
 	/** Key of `providers`. */
 	readonly provider: string;
@@ -22,7 +21,6 @@ interface Vendor {
 	/** Replaces `baseUrl`. */
 	readonly addressVariable: string;
 	readonly baseUrl: string;
-	/** The default model. */
 	readonly model: string;
 	/** Tokens. */
 	readonly maxContextSize: number;

@@ -22,7 +22,6 @@ export interface ManagedModel {
 
 export interface ManagedProvider {
 	readonly baseUrl: string;
-	/** The credentials key. */
 	readonly key: string;
 	/** At least one. */
 	readonly models: readonly ManagedModel[];

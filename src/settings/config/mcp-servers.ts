@@ -150,7 +150,6 @@ export function isDisabled(entry: unknown): boolean {
 }
 
 interface FoundEntry {
-	/** The path of the entry. */
 	readonly keys: readonly string[];
 	readonly name: string;
 	readonly entry: unknown;

@@ -28,7 +28,6 @@ function place(text: string, position: number): string {
 	return `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
 }
 
-/** Settings as JSON. */
 export function parseJson(text: string): SyntaxResult {
 	const refused = refusal(text, "JSON");
 	if (refused !== null) return refused;

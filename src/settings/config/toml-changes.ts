@@ -77,7 +77,6 @@ function isTomlValue(value: unknown): value is TomlValue {
 	return ["boolean", "number", "string"].includes(typeof value);
 }
 
-/** Whether the whole document can be serialized. */
 export function isTomlTable(value: unknown): value is TomlTable {
 	return isTable(value) && Object.values(value).every(isTomlValue);
 }

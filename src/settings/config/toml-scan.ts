@@ -14,7 +14,6 @@ export interface TomlStatement {
 	readonly valueEnd: number;
 }
 
-/** The statements in order. */
 export function scanToml(text: string): readonly TomlStatement[] {
 	const statements: TomlStatement[] = [];
 	let table: readonly string[] = [];
@@ -45,7 +44,6 @@ export function scanToml(text: string): readonly TomlStatement[] {
 	return statements;
 }
 
-/** Matches a sticky pattern at the position. */
 function match(pattern: RegExp, text: string, position: number): string {
 	pattern.lastIndex = position;
 	return pattern.exec(text)?.[0] ?? "";

@@ -92,7 +92,6 @@ export class Access {
 		await this.renewed(stored.tokens.accessToken);
 	}
 
-	/** Resolves when no renewal is in progress. */
 	async settled(): Promise<void> {
 		while (this.#running.size > 0) await Promise.all(this.#running.values());
 	}

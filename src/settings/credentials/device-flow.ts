@@ -136,7 +136,6 @@ function expired(lastFailure: string): SignInError {
 	return new SignInError("person", `Nobody confirmed the code in time.${why} Sign in again for a new one.`);
 }
 
-/** The signal aborted. */
 export function stopped(): SignInError {
 	return new SignInError("person", "The sign-in was stopped.");
 }

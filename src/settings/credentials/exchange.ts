@@ -4,7 +4,6 @@ import type { Clock } from "../../base/clock.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import { toNetworkFailure } from "../../ports/network/network-error.ts";
 
-/** The dependencies of every platform request. */
 export interface PlatformPort {
 	readonly fetch: typeof globalThis.fetch;
 	readonly clock: Clock;

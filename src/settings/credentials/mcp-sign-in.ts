@@ -117,7 +117,6 @@ async function discover(
 
 interface Flow {
 	readonly provider: OAuthClientProvider;
-	/** The page where the user signs in. */
 	address(): URL;
 	/** The client in its stored form. */
 	client(): McpTokens["client"];

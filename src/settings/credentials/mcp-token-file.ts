@@ -6,7 +6,6 @@ import type { Files } from "../../ports/files/port.ts";
 
 const text = v.pipe(v.string(), v.nonEmpty());
 
-/** The stored token file. */
 export const tokenFileSchema = v.object({
 	/** For people who inspect the directory: the file name is a hash of it. */
 	server_url: text,
@@ -38,7 +37,6 @@ export const tokenFileSchema = v.object({
 /** A server's stored tokens and the data for renewing them. */
 export type McpTokens = Omit<v.InferOutput<typeof tokenFileSchema>, "server_url">;
 
-/** The location of token files, and access to them. */
 export interface McpTokenPlace {
 	readonly files: Files;
 	readonly shareDir: string;

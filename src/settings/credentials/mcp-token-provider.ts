@@ -15,7 +15,6 @@ export class McpTokenProvider implements AuthProvider {
 	readonly #network: McpNetwork;
 	readonly #log: Log;
 	readonly #renewals: Renewals;
-	/** The token of the last request. */
 	#used: string | null = null;
 	/** Why that token could not be renewed before the request; null if it was not tried. */
 	#failure: unknown = null;

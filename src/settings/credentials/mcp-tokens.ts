@@ -28,7 +28,6 @@ const lockTimes: LockTimes = { staleAfter: 60_000, patience: 60_000 };
 const privateDirectory = 0o700;
 const privateFile = 0o600;
 
-/** The store in a share directory. */
 export function createMcpTokenStore({ files, shareDir, log, clock }: McpTokenPlace): McpTokenStore {
 	const directory = path.join(shareDir, "mcp-oauth");
 	const rustAgent = createRustAgentTokens({ files, shareDir, log, clock });

@@ -38,7 +38,6 @@ const fileSchema = v.object({
 	expires_in: seconds,
 });
 
-/** The credentials file with this name. */
 export function tokenFile(shareDir: string, name: string): string {
 	return path.join(shareDir, "credentials", `${name}.json`);
 }

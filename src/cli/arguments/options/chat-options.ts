@@ -2,7 +2,6 @@
 import { splitOwnFlags } from "../own-flags.ts";
 
 export interface ChatFlags {
-	/** Reads and writes lines instead of drawing a screen. */
 	readonly plain: boolean;
 	/** The session to continue; "last" means the last one in the work directory, null a new one. */
 	readonly session: { readonly id: string } | "last" | null;

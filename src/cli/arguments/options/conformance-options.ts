@@ -1,8 +1,8 @@
-// Parses the words after the command `conformance`. conformance.ts carries it out.
+// Parses the arguments of `conformance`. conformance.ts runs it.
 import { UsageError } from "../usage-error.ts";
 import { readFlagValues, toKnown } from "./flag-values.ts";
 
-/** The dialects that have scenarios. */
+/** Dialects with scenarios. */
 export const conformanceDialects = ["wire", "legacy", "meerkat", "acp"] as const;
 export type ConformanceDialect = (typeof conformanceDialects)[number];
 /** Dialects without scenarios. */
@@ -13,10 +13,9 @@ export type Suite = (typeof suiteNames)[number];
 
 export interface ConformanceCall {
 	readonly dialect: ConformanceDialect;
-	/** A line for a shell. */
 	readonly command: string;
 	readonly suites: readonly Suite[];
-	/** A part of the names of the scenarios to run; null for all. */
+	/** A substring of scenario names; null runs all. */
 	readonly only: string | null;
 	readonly expectedFailures: string | null;
 	readonly json: boolean;
@@ -25,7 +24,7 @@ export interface ConformanceCall {
 
 const taken = ["--dialect", "--command", "--suite", "--only", "--expected-failures", "--junit"];
 
-/** Null when the help is asked for. Throws UsageError. */
+/** Null means help. Throws UsageError. */
 export function toConformanceCall(words: readonly string[]): ConformanceCall | null {
 	const given = readFlagValues("conformance", words, { taken, plain: ["--json"] });
 	if (given === null) return null;

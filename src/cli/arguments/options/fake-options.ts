@@ -11,7 +11,6 @@ export interface FakeCall {
 	readonly transcript: string;
 	readonly dialect: (typeof transcriptDialects)[number];
 	readonly isStrict: boolean;
-	/** Starts at 1. */
 	readonly conversation: number;
 }
 

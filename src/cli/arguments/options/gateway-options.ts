@@ -4,7 +4,6 @@ import { splitOwnFlags } from "../own-flags.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface GatewayFlags {
-	/** An IP address or a hostname. */
 	readonly address: string;
 	/** 0 means any free port. */
 	readonly port: number;

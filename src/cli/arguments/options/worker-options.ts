@@ -8,7 +8,6 @@ export interface WorkerFlags {
 	readonly listen: WorkerAddress;
 	/** The address for front ends; null means the listen address. */
 	readonly announced: WorkerAddress | null;
-	/** Allows unencrypted connections from other machines. */
 	readonly allowsUnencrypted: boolean;
 	/** Paths of PEM files, as typed; null means unencrypted connections. */
 	readonly tls: { readonly certificate: string; readonly key: string } | null;
@@ -28,7 +27,7 @@ export interface WorkerFlags {
 const usualDrain = 30;
 const tagForm = /^[A-Za-z0-9._:@/-]{1,64}$/;
 
-/** Its flags; completion and help show them. */
+/** Used by completion and help. */
 export const workerFlags = [
 	{
 		names: ["--listen"],

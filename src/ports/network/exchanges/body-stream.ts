@@ -15,7 +15,6 @@ export interface BodyLimits {
 
 export interface BodyStream {
 	readonly stream: ReadableStream<Uint8Array>;
-	/** Ends the body with this error, at once. */
 	abort(reason: unknown): void;
 }
 

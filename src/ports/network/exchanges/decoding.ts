@@ -4,7 +4,6 @@ import { pipeline, type Readable, type Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { NetworkError } from "../network-error.ts";
 
-/** Encodings that requests accept. */
 export const acceptedEncodings = "gzip, deflate, br";
 
 /** Maximum encodings of one body; more indicate an attack. */

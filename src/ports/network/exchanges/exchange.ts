@@ -39,7 +39,6 @@ export interface Answer {
 	readonly headers: Headers;
 	/** The decoded body; call it once. */
 	body(): Promise<ReadableStream<Uint8Array>>;
-	/** Releases a response whose body is not read. */
 	discard(): void;
 }
 

@@ -6,12 +6,10 @@ import { createExceptions } from "./proxy-exceptions.ts";
 export interface ProxyServer {
 	/** `socks5` covers both spellings: every kind of proxy resolves names itself. */
 	readonly protocol: "http" | "https" | "socks5";
-	/** Without brackets. */
 	readonly host: string;
 	readonly port: number;
 	/** Null if the variable contains none. */
 	readonly credentials: { readonly user: string; readonly password: string } | null;
-	/** The variable that names it. */
 	readonly variable: string;
 }
 

@@ -49,13 +49,11 @@ export interface DiskSessionOptions {
 	readonly bootedAt?: number;
 	/** Whether the session is opened read-only. */
 	readonly isView?: boolean;
-	/** Creates a watch on a session lease. */
 	createWatch(): LeaseWatch;
 	/** Removes leftovers of killed processes from directories shared by all sessions. */
 	sweepShared(): Promise<void>;
 }
 
-/** The parsed session files. */
 export interface ReadSession {
 	readonly found: FoundSession;
 	readonly openedAt: number;

@@ -11,7 +11,7 @@ import type { Lease } from "./lease.ts";
 
 /** Directory polling interval in milliseconds. */
 const watchInterval = 1000;
-/** Every so many polls each lease is checked anyway: some file systems keep no directory modification time. */
+/** Every this many polls each lease is checked anyway: some file systems keep no directory modification time. */
 const fullLookEvery = 60;
 /** Leases checked together: a thousand at once would delay everything else. */
 const leasesAtOnce = 20;
@@ -23,7 +23,6 @@ export interface LeaseWatch {
 	readonly lost: Promise<KernelError>;
 	/** Marks the session as lost for this reason, no matter who holds the lease; the watch ends. */
 	lose(reason: KernelError): void;
-	/** Starts watching this lease. */
 	start(lease: Lease): void;
 	stop(): void;
 }
@@ -34,7 +33,6 @@ export interface LeaseWatchOptions {
 	readonly directory: string;
 }
 
-/** Creates a store's lease watches. */
 export function createLeaseWatches(options: LeaseWatchOptions): () => LeaseWatch {
 	const { clock } = options;
 	const held = new Set<Lease>();

@@ -45,13 +45,11 @@ export interface Lease {
 	checkLate(): Promise<void>;
 	/** Why the lease is lost; null while it is held. */
 	readonly loss: KernelError | null;
-	/** Resolves with that reason. */
 	readonly whenLost: Promise<KernelError>;
 	/** Whether a lease file exists that another process can take over. */
 	readonly isWatchable: boolean;
 	/** Answers liveness questions; `names` lists the lease directory. */
 	answer(names: ReadonlySet<string>): Promise<void>;
-	/** Releases the lease if it is still held. */
 	release(): Promise<void>;
 }
 

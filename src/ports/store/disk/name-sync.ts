@@ -9,7 +9,6 @@ import { withStorageError } from "./logs/storage-error.ts";
 export interface NameSync {
 	/** Whether all names noted so far are on stable storage. */
 	isSynced(): boolean;
-	/** Notes that a file was created or removed. */
 	nameMade(file: string): void;
 	/** Notes a directory that may have been created here or by a killed process, and its parents up to the share directory. */
 	directoryMade(directory: string): void;

@@ -32,7 +32,6 @@ export function createLeftDirectories({
 	readonly files: Files;
 	readonly clock: Clock;
 }): LeftDirectories {
-	/** The modification time of each. */
 	const times = new Map<string, number>();
 	const events = new Map<string, FileStatus>();
 	return {

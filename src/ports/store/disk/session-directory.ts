@@ -71,7 +71,6 @@ async function fileSize(files: FileReader, file: string): Promise<number | null>
 	return status?.kind === "file" ? status.size : null;
 }
 
-/** Whether any file of the session exists. */
 export function isThere(found: FoundSession): boolean {
 	return found.contextPath !== null || logBytes(found) > 0 || found.hasState;
 }
@@ -203,7 +202,6 @@ async function readPromptTitle(files: Files, file: string): Promise<string | nul
 	return null;
 }
 
-/** Facts from the start of a journal. */
 interface JournalStart {
 	/** Whether it has a context without rows: it was established, or its context was cleared. */
 	readonly isEstablished: boolean;

@@ -32,10 +32,8 @@ export interface StagingOptions {
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly id: string;
-	/** The session's final paths. */
 	readonly paths: SessionPaths;
 	readonly staged: SessionPaths;
-	/** Opens the session at its staging paths. */
 	open(): Promise<StoredSession>;
 	/** Registers the work directory, so that the session can be found. */
 	register(): Promise<void>;

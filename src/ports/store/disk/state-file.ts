@@ -59,7 +59,6 @@ function defaults(): Stored {
 	return v.parse(storedSchema, {});
 }
 
-/** The initial state of a session. */
 export function initialState(): SessionState {
 	return toState(defaults());
 }
@@ -156,7 +155,6 @@ function withLegacy(stored: Stored, legacy: v.InferOutput<typeof legacySchema>):
 	};
 }
 
-/** The parsed files of a session directory. */
 interface Found {
 	/** Null if missing or damaged. */
 	readonly stored: Stored | null;
@@ -177,7 +175,6 @@ async function find(files: Pick<FileReader, "read">, directory: string): Promise
 	};
 }
 
-/** The state shown in a session list. */
 export interface ListedState {
 	/** From another program or an earlier turn. */
 	readonly title: string | null;
@@ -187,7 +184,6 @@ export interface ListedState {
 	readonly damaged: boolean;
 }
 
-/** The title and the archive fields. */
 export async function readListedState(files: Files, directory: string): Promise<ListedState> {
 	const { stored, damaged } = await find(files, directory);
 	const archivedAt = stored === null ? null : toState(stored).archivedAt;
@@ -252,7 +248,6 @@ export async function openStateFile({
 	let current = fresh ? withoutContext(found) : found;
 	/** Changes since the state being saved was captured. */
 	let since: Partial<SessionState> = {};
-	/** Changes not yet saved. */
 	let unsaved: Partial<SessionState> | null = recovered;
 	let last: Promise<unknown> = Promise.resolve();
 

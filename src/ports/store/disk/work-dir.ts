@@ -32,7 +32,6 @@ export function checkSessionId(id: string): void {
 	if (reason !== null) throw new KernelError("invalid-input", `The session id ${reason}: ${JSON.stringify(id)}`);
 }
 
-/** Whether the id is a plain directory name. */
 export function isSessionId(id: string): boolean {
 	return unfitReason(id) === null;
 }

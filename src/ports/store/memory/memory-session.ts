@@ -88,10 +88,8 @@ function withRows(context: readonly ContextRow[], rows: readonly ContextRow[]): 
 export type Places = Map<string, Map<string, MemorySession>>;
 
 export class MemoryData {
-	/** Sessions by work directory. */
 	readonly workDirs: Places = new Map();
 	readonly lastSessions = new Map<string, string>();
-	/** Open counts by session. */
 	readonly openings = new Map<string, number>();
 	#writtenLast = 0;
 
@@ -99,7 +97,6 @@ export class MemoryData {
 		return this.workDirs.get(workDir)?.get(id) ?? null;
 	}
 
-	/** A unique write time. */
 	writeTime(): number {
 		this.#writtenLast = Math.max(Date.now(), this.#writtenLast + 1);
 		return this.#writtenLast;

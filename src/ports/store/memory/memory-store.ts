@@ -7,7 +7,6 @@ import { refusePlacement, type SessionStore, type SessionSummary, type StoredSes
 import { toTitle, untitled } from "../title.ts";
 import { isEmpty, MemoryData, type MemorySession, openMemory, type Places } from "./memory-session.ts";
 
-/** Whether it can be found by id. */
 function isFound(persisted: MemorySession): boolean {
 	return persisted.hasContext || persisted.events.length > 0;
 }

@@ -16,7 +16,6 @@ const lostReason = "The command ran on another machine, which does not have the 
 
 export interface LocalFiles {
 	readonly files: Files;
-	/** The session directory on this machine. */
 	readonly directory: string;
 	readonly log: Log;
 	/** Milliseconds since the epoch. */
@@ -25,7 +24,6 @@ export interface LocalFiles {
 	whileOpen<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Tasks with files on this machine. */
 export function createLocalTasks({ files, directory, log, now, whileOpen }: LocalFiles): StoredTasks {
 	return createTaskFiles(directory, {
 		files,

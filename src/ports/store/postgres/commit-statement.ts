@@ -56,7 +56,6 @@ function textOf(schema: string, isFirst: boolean): string {
 		) select id from head`;
 }
 
-/** The statement's parameters. */
 export function commitValues(row: CommittedRow, change: Change, isFirst: boolean): unknown[] {
 	const { state, summary } = change;
 	const values: unknown[] = [

@@ -36,7 +36,6 @@ export interface Connections {
 	close(): Promise<void>;
 }
 
-/** Opens no connection yet. */
 export async function openConnections(options: DatabaseOptions): Promise<Connections> {
 	const { log, address, poolSize = defaultPoolSize } = options;
 	const { Client, Pool } = (await import("pg")).default;

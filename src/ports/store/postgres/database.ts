@@ -31,7 +31,6 @@ export interface Database {
 	 * itself.
 	 */
 	listen(channel: string, onPayload: (payload: string | null) => void): void;
-	/** Ends all connections, after running statements. */
 	close(): Promise<void>;
 }
 

@@ -24,7 +24,6 @@ export interface FencedWrites {
 	 * start at number 4.
 	 */
 	write(statement: string, values: readonly unknown[]): Promise<void>;
-	/** Waits for pending writes. */
 	settled(): Promise<void>;
 }
 

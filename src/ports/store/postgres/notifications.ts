@@ -21,7 +21,6 @@ export class Notifications {
 	readonly #clock: Clock;
 	readonly #closing = new AbortController();
 	readonly #channels = new Map<string, OnPayload[]>();
-	/** The connection that listens. */
 	#client: Client | null = null;
 	#listening: Promise<void> | null = null;
 

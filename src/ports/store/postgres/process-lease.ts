@@ -9,7 +9,6 @@ import type { Database } from "./database.ts";
 
 export interface HeldSession {
 	readonly id: string;
-	/** The process id under which it was taken. */
 	readonly holder: string;
 	readonly term: number;
 	/** Called when another process has taken it, or may have. */
@@ -90,7 +89,6 @@ export class ProcessLease {
 		this.#held.delete(session);
 	}
 
-	/** Finds sessions that other processes have taken over. */
 	async look(): Promise<void> {
 		const asked = [...this.#held];
 		if (asked.length === 0) return;

@@ -4,7 +4,6 @@ import { KernelError } from "../../../base/errors.ts";
 import type { Database, Query } from "./database.ts";
 import { type Migration, migrations } from "./migrations.ts";
 
-/** A lock number unused elsewhere in the database. */
 const lockNumber = 7_240_915_533;
 
 const versionSchema = v.tuple([v.object({ version: v.pipe(v.unknown(), v.transform(Number), v.integer()) })]);

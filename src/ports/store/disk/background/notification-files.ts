@@ -101,7 +101,6 @@ export function fromDelivery(value: unknown): Delivery | null {
 	return Object.fromEntries(sinks);
 }
 
-/** The initial status: not delivered to any target. */
 export function newDelivery(targets: readonly string[]): Delivery {
 	return Object.fromEntries(targets.map((target) => [target, pendingDelivery]));
 }

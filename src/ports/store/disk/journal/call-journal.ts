@@ -82,7 +82,6 @@ export async function withCalls(
 	return { ...before, unfinishedCalls, used };
 }
 
-/** A byte range of the file. */
 export interface CallLog {
 	readonly files: FileReader;
 	readonly log: Log;

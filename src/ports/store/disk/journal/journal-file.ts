@@ -19,7 +19,6 @@ const newline = 0x0a;
 const pieceLength = 64 * 1024;
 const longestHeader = 4096;
 
-/** A byte range of a file. */
 export interface FileRange {
 	readonly start: number;
 	readonly end: number;
@@ -123,12 +122,10 @@ export async function readHeader(
 	return { header, end: at + 1 };
 }
 
-/** A record in a complete group. */
 export interface PlacedRecord {
 	readonly record: ReadRecord;
 	/** Start of the record's line. */
 	readonly start: number;
-	/** End of its group. */
 	readonly groupEnd: number;
 }
 

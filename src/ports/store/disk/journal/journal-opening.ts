@@ -10,7 +10,6 @@ import type { JournalSummary, SessionState } from "../../session-store.ts";
 import { type FileRange, findLastSummary, readHeader, readRecords } from "./journal-file.ts";
 import type { JournalHeader, LogSizes } from "./journal-record.ts";
 
-/** Generates a history name. */
 export function newEpoch(): string {
 	return randomBytes(16).toString("hex");
 }
@@ -26,7 +25,6 @@ export interface OpenedJournal {
 	readonly header: JournalHeader;
 	/** Its records; an incomplete group may follow in the file. */
 	readonly range: FileRange;
-	/** The last event number. */
 	readonly lastSeq: number;
 	readonly summary: JournalSummary;
 	readonly hasState: boolean;
@@ -128,7 +126,6 @@ function createStages(base: number | null): {
 	};
 }
 
-/** Rebuilds the context rows from the whole journal. */
 export async function readJournalContext(
 	{ files, path }: JournalSource,
 	range: FileRange,
@@ -142,7 +139,6 @@ export async function readJournalContext(
 	return rows;
 }
 
-/** Rebuilds the state from the whole journal. */
 export async function readJournalState(
 	{ files, path }: JournalSource,
 	range: FileRange,

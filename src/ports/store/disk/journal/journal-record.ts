@@ -19,7 +19,6 @@ import {
 } from "../../record.ts";
 import type { JournalSummary, SessionState } from "../../session-store.ts";
 
-/** The format version in the header. */
 export const journalVersion = 1;
 
 export interface JournalHeader {
@@ -38,7 +37,6 @@ export interface LogSizes {
 
 /** The session's content before this record. */
 export interface SummaryRecord extends JournalSummary {
-	/** The last event number. */
 	readonly seq: number;
 	readonly sizes: LogSizes;
 	/** Whether the journal contains the session state. */

@@ -14,7 +14,6 @@ import { type JournalRecord, type LogSizes, toGroupLines } from "./journal-recor
 export interface JournalWriterOptions {
 	readonly journal: LineFile;
 	readonly epoch: string;
-	/** The last event number. */
 	readonly lastSeq: number;
 	readonly summary: RunningSummary;
 	readonly hasState: boolean;
@@ -24,11 +23,9 @@ export interface JournalWriterOptions {
 	 * fail with that error.
 	 */
 	prepare(): Promise<void>;
-	/** The lines written before the first commit of this run. */
 	firstLines(): Promise<readonly LineText[]>;
 	/** Converts a change to its journal form. */
 	toStoredChange(change: ContextChange): Promise<ContextChange>;
-	/** Syncs the other files to stable storage. */
 	syncOthers(): Promise<void>;
 	/** Called when writing pauses: the files need not stay open. */
 	rest(): void;
@@ -46,7 +43,6 @@ export interface JournalWriterOptions {
 }
 
 export interface JournalWriter {
-	/** Whether this run has written anything. */
 	readonly hasBegun: boolean;
 	/** The committed bytes of the journal. */
 	readonly end: number;
@@ -118,7 +114,6 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 	let hasState = options.hasState;
 	let hasBegun = false;
 	let end = 0;
-	/** Whether the main agent is in a turn. */
 	let isInTurn = false;
 	/** Writing to the files that other programs read: one pass at a time, covering everything that arrived meanwhile. */
 	let projecting: Promise<void> = Promise.resolve();

@@ -16,7 +16,6 @@ import type { StateFile } from "../state-file.ts";
 import type { LogSizes } from "./journal-record.ts";
 import type { Repair } from "./log-recovery.ts";
 
-/** Journal content for rewriting a file. */
 export interface JournalContent {
 	/** Length of the event log part that precedes the journal, in bytes. */
 	readonly historyBytes: number;
@@ -38,7 +37,6 @@ export interface ProjectionOptions {
 	readonly callsSize: number;
 	/** The journal content up to this byte. */
 	journal(end: number): JournalContent;
-	/** Syncs the journal to stable storage. */
 	syncJournal(): Promise<void>;
 }
 

@@ -40,7 +40,6 @@ export interface SessionLogOptions {
 	readonly isFresh: boolean;
 	/** Whether the session had no files before this run; valid after `prepare`. */
 	isNew(): boolean;
-	/** Runs before each write. */
 	prepare(): Promise<void>;
 	/** A session file that is written after `prepare`. */
 	lineFile(file: string, knownSize: number, header?: string): LineFile;
@@ -60,9 +59,7 @@ export interface SessionLog {
 	/** Stores a batch without events with the next commit, or soon. */
 	commitWithNext(batch: Batch): void;
 	events(after: number): AsyncGenerator<readonly AgentEvent[]>;
-	/** Waits for earlier commits. */
 	settled(): Promise<void>;
-	/** Stores a summary, if anything was stored. */
 	finish(): Promise<void>;
 	/** The event log's status when it last ended with a complete line; null if unknown. */
 	wholeEvents(): FileStatus | null;

@@ -21,7 +21,6 @@ export async function readContext(files: FileReader, file: string, log: Log): Pr
 	};
 }
 
-/** Parses the rows of a context log. */
 export function parseContext(bytes: Buffer, file: string, log: Log): readonly ContextRow[] {
 	const lines = parseLines(bytes);
 	const rows = lines.map(fromLine).filter((row) => row !== null);
@@ -42,7 +41,6 @@ export interface ContextLog {
 
 export interface ContextLogOptions {
 	readonly files: Files;
-	/** The file of the log. */
 	readonly path: string;
 	readonly lines: LineFile;
 	/** Returns the rows that were in the file before. */

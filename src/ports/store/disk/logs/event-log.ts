@@ -27,7 +27,6 @@ export function toEventLine(event: AgentEvent): LineText | null {
 	return message === null ? null : toLineText({ timestamp: event.at / 1000, message });
 }
 
-/** The lines of the events that are logged. */
 export function toEventLines(events: readonly AgentEvent[]): LineText[] {
 	return events.map(toEventLine).filter((line) => line !== null);
 }
@@ -44,7 +43,6 @@ export function readLogLine(line: Record<string, unknown> | null): LogLine {
 	return { kind: "record", record: { agentPath, body, at } };
 }
 
-/** The lines of a log, read lazily. */
 export async function* readEventLines(files: FileReader, path: string, which?: LinesRead): AsyncGenerator<LogLine> {
 	for await (const line of readLines(files, path, which)) yield readLogLine(line);
 }

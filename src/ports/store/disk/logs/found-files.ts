@@ -51,7 +51,6 @@ export function createFoundFiles(files: FileReader): FoundFiles {
 		ends.set(file, known);
 		return known;
 	};
-	/** Whether there is no such file. */
 	const isMissing = async (file: string): Promise<boolean> => !isReleased && (await status(file)) === null;
 
 	return {

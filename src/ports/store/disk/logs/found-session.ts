@@ -1,4 +1,4 @@
-// What is found of a session on disk before reading it.
+// The files of a session on disk, located but not yet read.
 import type { FoundFiles } from "./found-files.ts";
 
 /** Sizes of the logs in bytes, 0 if missing. */
@@ -10,7 +10,6 @@ export interface FoundSession {
 	readonly eventsSize: number;
 	readonly callsSize: number;
 	readonly hasState: boolean;
-	/** Its files at that time. */
 	readonly files: FoundFiles;
 }
 

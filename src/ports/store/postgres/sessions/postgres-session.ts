@@ -52,7 +52,6 @@ export interface Scratch {
 	readonly directory: string;
 }
 
-/** The rows that opening reads. */
 interface OpenedRows {
 	readonly contextRows: readonly ContextRow[];
 	readonly lastRow: number;

@@ -87,7 +87,6 @@ export async function takeSession(
 	return { holder: found.holder ?? "" };
 }
 
-/** Converts the row's state. */
 export function toRowState(row: SessionRow): SessionState {
 	const columns = { customTitle: row.custom_title, archivedAt: row.archived_at };
 	const stored = { ...initialState(), ...parseState(row.state), ...columns };

@@ -115,12 +115,10 @@ export class SessionWriter {
 		});
 	}
 
-	/** Whether the session has a row. */
 	get exists(): boolean {
 		return this.#exists;
 	}
 
-	/** The number of writes. */
 	get version(): number {
 		return this.#version;
 	}
@@ -145,7 +143,6 @@ export class SessionWriter {
 		return stored.promise;
 	}
 
-	/** Waits for earlier commits. */
 	async settled(): Promise<void> {
 		await this.#running;
 	}
