@@ -5,7 +5,6 @@ import { type Model, type ModelPart, modelFailure } from "./model.ts";
 /** Maximum characters of an answer: text, reasoning and call arguments. Thirty times the longest real answers. */
 export const sayingLimit = 16 * 1024 * 1024;
 
-/** A stream that fails above the limit. */
 export function withLengthLimit(stream: Model["stream"]): Model["stream"] {
 	return (request, signal) => {
 		let said = 0;

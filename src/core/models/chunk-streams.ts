@@ -72,7 +72,6 @@ class ChunkStream implements AsyncIterableIterator<ModelChunk, void> {
 		if (this.#isOver) return over;
 		if (this.#source === null) {
 			const source = (await this.#open())[Symbol.asyncIterator]();
-			// Closed meanwhile.
 			if (this.#isOver) {
 				await source.return?.();
 				return over;

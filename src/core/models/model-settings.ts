@@ -4,7 +4,6 @@ import type { Log } from "../../base/log.ts";
 import type { Network } from "../../ports/network/network.ts";
 import type { Capability, ModelRequest } from "./model.ts";
 
-/** All provider types. */
 export const providerTypes = [
 	"kimi",
 	"openai_legacy",
@@ -84,7 +83,6 @@ export interface ModelSettings {
 	readonly reasoningKey: string | null;
 	/** The name sent to the provider. */
 	readonly model: string;
-	/** Tokens. */
 	readonly maxContextSize: number;
 	readonly capabilities: ReadonlySet<Capability>;
 	readonly thinking: ThinkingMode;
@@ -98,7 +96,6 @@ export interface ModelSettings {
 	/** Receives trace lines without newline. */
 	readonly trace: (line: string) => void;
 	readonly log: Pick<Log, "warn">;
-	/** Our own version. */
 	readonly version: string;
 	readonly home: string;
 	readonly clock: Clock;

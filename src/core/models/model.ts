@@ -67,7 +67,6 @@ export type ModelChunk =
 			readonly type: "done";
 			readonly usage: TokenUsage | null;
 			readonly messageId: string | null;
-			/** Absent if the model finished normally. */
 			readonly end?: AnswerEnd;
 			/** A line for the user about how the model was asked. */
 			readonly notice?: string;
@@ -110,7 +109,6 @@ export function createFailure(
 	return { kind, message, statusCode, retryAfter };
 }
 
-/** The failure of a request that the provider refuses to answer. */
 export function createRefusal(message: string): ModelFailure {
 	return { ...createFailure("provider", message), isRefused: true };
 }

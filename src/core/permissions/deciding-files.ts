@@ -108,7 +108,6 @@ export function decidingFile(absolute: string, roots: readonly string[]): Decidi
 	for (const [index, name] of segments.entries()) {
 		const does = Object.hasOwn(names, name) ? names[name] : undefined;
 		if (does !== undefined) return { name, does };
-		// A bare repository.
 		if (name.endsWith(".git") && index < segments.length - 1) return { name, does: git };
 		const pair = pairs.find(([directory, inner]) => directory === name && inner === segments[index + 1]);
 		if (pair !== undefined) return { name: pair[1], does: pair[2] };

@@ -10,7 +10,6 @@ const broad: ReadonlySet<string> = new Set([
 	"edit file that may hold secrets",
 ]);
 
-/** Whether a stored approval covers more than the user saw. */
 export function isBroadGrant(grant: string): boolean {
 	return broad.has(grant);
 }

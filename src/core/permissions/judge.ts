@@ -2,7 +2,6 @@
 import type { PermissionRequest, Verdict } from "./policy.ts";
 
 export type Proposal =
-	/** The grants to store, as rule patterns. */
 	| { readonly kind: "grants"; readonly patterns: readonly string[] }
 	/** Why it can only be approved once; a clause without a full stop. */
 	| { readonly kind: "once"; readonly why: string };

@@ -24,7 +24,6 @@ export interface Verdict {
 
 export interface Policy {
 	readonly name: string;
-	/** Null to abstain. */
 	decide(request: PermissionRequest): Promise<Verdict | null>;
 }
 

@@ -2,7 +2,6 @@
 import type { ToolReturn } from "../../api/values/content.ts";
 import type { TaskKind, TaskStatus } from "../../api/values/task-status.ts";
 
-/** A question as written by the model. */
 export interface Question {
 	readonly question: string;
 	readonly header: string;
@@ -45,20 +44,15 @@ export type PlanOutcome =
 
 export interface PlanOperations {
 	isOn(): boolean;
-	/** The plan file; null while plan mode is off. */
 	file(): string | null;
-	/** The plan; null if not yet written. */
 	read(): Promise<{ readonly file: string; readonly text: string } | null>;
 	set(enabled: boolean): Promise<void>;
-	/** Shows the plan to the user. */
 	show(content: string, file: string): Promise<void>;
-	/** Whether an attached client can show plans. */
 	canShow(): boolean;
 	/** Whether attached clients can also ask for a decision on a plan. */
 	canAsk(): boolean;
 	/** Whether entering plan mode needs no consent, because the user does not want to be asked. */
 	entersUnasked(): boolean;
-	/** Whether the user is away. */
 	isAway(): boolean;
 	/** The plan mode instructions for the model. */
 	instructions(file: string): string;
@@ -82,7 +76,6 @@ export type UploadedVideo =
 	/** The URL by which messages refer to it. */
 	{ readonly ok: true; readonly url: string } | { readonly ok: false; readonly reason: string };
 
-/** The media the agent's model accepts. */
 export interface MediaOperations {
 	readonly takesImages: boolean;
 	readonly takesVideos: boolean;
@@ -90,7 +83,6 @@ export interface MediaOperations {
 	readonly uploadVideo: ((video: Video, signal: AbortSignal) => Promise<UploadedVideo>) | null;
 }
 
-/** A subagent task as written by the model. */
 export interface AgentRequest {
 	readonly description: string;
 	readonly prompt: string;
@@ -112,7 +104,6 @@ export interface AgentOperations {
 	start(request: AgentRequest, toolCallId: string): Promise<StartedTask>;
 }
 
-/** The current state of a background task. */
 export interface TaskView {
 	readonly id: string;
 	readonly kind: TaskKind;
@@ -130,7 +121,6 @@ export interface TaskView {
 	readonly timedOut: boolean;
 	/** The failure reason; for a task that waits for approval, what it wants to do. */
 	readonly reason: string | null;
-	/** The output file; null if none. */
 	readonly outputPath: string | null;
 }
 
@@ -144,7 +134,6 @@ export interface CommandRequest {
 	/** Seconds. */
 	readonly timeout: number;
 	readonly shellPath: string;
-	/** Whether it runs outside of the configured sandbox. */
 	readonly outsideSandbox: boolean;
 }
 
@@ -160,7 +149,6 @@ export interface TaskOperations {
 	startCommand(request: CommandRequest, toolCallId: string): Promise<StartedTask>;
 	/** Newest first. */
 	list(activeOnly: boolean): Promise<readonly TaskView[]>;
-	/** Null if there is no such task. */
 	find(id: string): Promise<TaskView | null>;
 	/** Waits at most this many seconds for the task to end. */
 	wait(id: string, seconds: number, signal: AbortSignal): Promise<void>;

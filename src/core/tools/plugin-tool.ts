@@ -20,7 +20,6 @@ export type InjectValues = () => Promise<Readonly<Record<string, string>>>;
 
 export type MadePluginTool =
 	| { readonly ok: true; readonly tool: Tool }
-	/** Why the tool cannot be used, as a clause. */
 	| { readonly ok: false; readonly reason: string };
 
 /** Seconds. */

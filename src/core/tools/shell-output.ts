@@ -7,7 +7,6 @@ export interface ShownOutput {
 	readonly text: string;
 	/** Whether lines or parts of lines were dropped. */
 	readonly isShortened: boolean;
-	/** The last nonempty lines. */
 	readonly lastLines: readonly string[];
 }
 
@@ -34,7 +33,6 @@ class Line {
 	/** Whether the next text overwrites this one. */
 	isOver = false;
 	wasRedrawn = false;
-	/** The line break. */
 	end = "";
 
 	add(text: string): void {
@@ -125,7 +123,6 @@ export function createOutputView(): OutputView {
 		// The preceding carriage return belonged to a redraw.
 		current().end = current().wasRedrawn ? "\n" : end;
 		row += 1;
-		// An existing line is redrawn.
 		if (lines[row] === undefined) lines.push(new Line());
 		else current().isOver = true;
 		if (lines.length < 2 * redrawnLines) return;

@@ -50,7 +50,6 @@ export function freeUnlessRuled(
 	return { kind: "ready", approval, hasEffect: false, target: null, execute };
 }
 
-/** The result of a call canceled during execution. */
 export function cancelledResult(): ToolReturn {
 	return toolError("The call was cancelled.", "Cancelled");
 }

@@ -1,8 +1,6 @@
 // The built-in tools' paths in agent files, without their code, which built-in-tools.ts loads.
 
-/** Which agents get a tool. */
 interface ToolHolders {
-	/** Whether the default agent has it. */
 	readonly isDefault: boolean;
 	readonly isForSubagents: boolean;
 }
@@ -67,7 +65,6 @@ export function toolAvailability(toolPath: string): "there" | "absent" | "unknow
 	return absentToolPaths.has(toolPath) ? "absent" : "unknown";
 }
 
-/** Whether an agent with these tools supports plan mode. */
 export function servesPlanMode(toolPaths: readonly string[]): boolean {
 	return toolPaths.some((toolPath) => planToolPaths.has(toolPath));
 }

@@ -68,7 +68,6 @@ export interface Refusal {
 	readonly result: ToolReturn;
 }
 
-/** Call data besides its arguments. */
 export interface ToolCallContext {
 	readonly toolCallId: string;
 	/** The model's JSON text if used unchanged; null if the arguments were adapted. */
@@ -82,7 +81,6 @@ export type OpenedCall =
 	| { readonly ok: true; readonly preparation: Preparation }
 	| { readonly ok: false; readonly issue: string };
 
-/** A client capability that a tool may require. */
 export type ClientCapability = "questions" | "plan-mode";
 
 export interface Tool {
@@ -99,7 +97,6 @@ export interface Tool {
 /** The session's services for its tools. Paths are absolute. */
 export interface ToolEnvironment {
 	readonly workDir: string;
-	/** The current additional workspace roots. */
 	additionalDirs(): readonly string[];
 	/** Skill directories, which are also searchable. */
 	readonly skillDirs: readonly string[];
@@ -135,7 +132,6 @@ export interface ToolEnvironment {
 	readonly tasks: TaskOperations | null;
 }
 
-/** The command sandbox as seen by tools. */
 export interface CommandSandbox {
 	/** Why the configured sandbox is unavailable: a clause without a full stop; else null. */
 	readonly missing: string | null;
@@ -153,9 +149,7 @@ export interface WebAccess {
 	refuses(url: URL): Promise<string | null>;
 	/** The page fetching service; null if not configured. */
 	readonly fetchService: WebService | null;
-	/** The search service; null if not configured. */
 	readonly searchService: WebService | null;
-	/** Converts HTML to text. */
 	readonly readPage: ReadPage;
 }
 
@@ -163,7 +157,6 @@ export interface WebService {
 	readonly baseUrl: string;
 	/** Sent with each request. */
 	readonly customHeaders: Readonly<Record<string, string>>;
-	/** The current bearer token. */
 	token(): Promise<string>;
 }
 

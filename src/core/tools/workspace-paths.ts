@@ -36,7 +36,6 @@ export function contains(root: string, target: string): boolean {
 	return target === root || target.startsWith(root.endsWith(path.sep) ? root : root + path.sep);
 }
 
-/** Whether the path is independent of the work directory. */
 export function isAbsolutePath(spelled: string): boolean {
 	return path.isAbsolute(withHome(spelled, "/"));
 }
@@ -53,7 +52,6 @@ export function absolutePath(spelled: string, environment: Pick<ToolEnvironment,
 	return path.resolve(environment.workDir, withHome(spelled, environment.home));
 }
 
-/** Whether a resolved path lies in the workspace. */
 export async function isInsideWorkspace(resolved: string, environment: ToolEnvironment): Promise<boolean> {
 	return await isInsideAny(resolved, [environment.workDir, ...environment.additionalDirs()], environment.files);
 }

@@ -6,13 +6,11 @@ import type { PermissionRequest, Update } from "./wire-updates.ts";
 export interface Codec {
 	/** Whether a client shows its own prompt only when the agent sends it. */
 	readonly echoesPrompts: boolean;
-	/** Encodes an event with its updates. */
 	encodeEvent(event: AgentEvent, updates: readonly Update[]): readonly object[];
 	/** Encodes an update without an event. */
 	encode(update: Update): readonly object[];
 	/** The params of `session/request_permission`. */
 	encodePermission(request: PermissionRequest): object;
-	/** Encodes whether a turn runs. */
 	encodeState(state: "running" | "requires_action" | "idle"): readonly object[];
 }
 

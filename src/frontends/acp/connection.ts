@@ -21,7 +21,6 @@ const unknownClient: AttachedClient = {
 	createCodec: () => plainCodec,
 };
 
-/** The empty result. */
 async function done(work: Promise<void>): Promise<Record<string, never>> {
 	await work;
 	return {};

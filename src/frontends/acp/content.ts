@@ -65,7 +65,6 @@ export const sentImageSchema = v.object({ type: v.literal("image"), mimeType: v.
 export const sentAudioSchema = v.object({ type: v.literal("audio"), mimeType: v.string(), data: v.string() });
 export const sentLinkSchema = v.object({ type: v.literal("resource_link"), uri: v.string(), name: v.string() });
 
-/** The blocks sent for a message part. */
 export const sentBlockSchema = v.variant("type", [sentTextSchema, sentImageSchema, sentAudioSchema, sentLinkSchema]);
 export type SentBlock = v.InferOutput<typeof sentBlockSchema>;
 
@@ -109,7 +108,6 @@ function linkText({ uri, name, description }: Extract<ReceivedBlock, { type: "re
 	return `[${name}](${filePath(uri) ?? uri})${about}`;
 }
 
-/** The path of a `file:` URI; null for other URIs. */
 function filePath(uri: string): string | null {
 	if (!uri.startsWith("file://")) return null;
 	try {

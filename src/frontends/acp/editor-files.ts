@@ -13,7 +13,6 @@ export interface ClientFiles {
 	begin(sessionId: string): void;
 }
 
-/** Null if the client serves no files. */
 export function createClientFiles(
 	{ fs }: ClientCapabilities,
 	peer: Pick<Peer, "call" | "notify" | "withdraw">,

@@ -37,7 +37,6 @@ const numbers: { readonly [C in KernelErrorCode]: number } = {
 	internal: errorNumbers.internal,
 };
 
-/** A request canceled by its sender. */
 export class RequestCancelledError extends Error {
 	override readonly name = "RequestCancelledError";
 
@@ -46,7 +45,6 @@ export class RequestCancelledError extends Error {
 	}
 }
 
-/** The client requested an unsupported version. */
 export class VersionError extends Error {
 	override readonly name = "VersionError";
 	readonly requested: number;

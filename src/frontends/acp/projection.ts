@@ -39,9 +39,7 @@ export class Projection {
 	readonly calls: Calls;
 	readonly usage: Usage;
 	readonly servers = new ServerReports();
-	/** Whether events come from the history. */
 	isReplay = false;
-	/** The last plan shown. */
 	plan = "";
 	/** Names the running turn in ids; events of earlier versions do not name it. */
 	turnName = "";
@@ -105,7 +103,6 @@ export class Projection {
 		return `${this.turnName}-compaction-${this.#compactions}`;
 	}
 
-	/** User input as user messages. */
 	userChunks(input: UserInput, messageId: string): readonly Update[] {
 		return toParts(input).map((part) => ({ sessionUpdate: "user_message_chunk", content: toBlock(part), messageId }));
 	}

@@ -38,7 +38,6 @@ export const declared = v.object({});
 /** Maximum MCP servers per session; each may be a process. */
 const maximumServers = 100;
 
-/** The MCP servers that a client adds to a session. */
 export const mcpServers = <S extends v.GenericSchema>(server: S) =>
 	v.optional(
 		v.pipe(

@@ -55,7 +55,6 @@ export interface GatewayOptions {
 	/** PEM texts; null for plain HTTP. */
 	readonly tls: TlsFiles | null;
 	readonly tokens: Tokens;
-	/** The queued prompts. */
 	readonly queues: QueueStore;
 	/** Model setup for new users; null if not available. */
 	readonly setup: Setup | null;
@@ -63,9 +62,7 @@ export interface GatewayOptions {
 	readonly findDirectories?: FindDirectories;
 	/** The web page; null to serve none. */
 	readonly page: PageFiles | null;
-	/** Serves WebSocket client protocols. */
 	readonly converse: Converse;
-	/** Operations endpoints; absent for none. */
 	readonly operations?: Operations;
 	/** Starts a request's trace, with its `traceparent` header; absent for none. */
 	readonly trace?: (method: string, parent: string | null) => RequestTrace;
@@ -119,7 +116,6 @@ class Visits {
 	readonly #bodies = new Bodies();
 	readonly #calls: RpcRequests;
 	readonly #tokenWatch: TokenWatch;
-	/** One controller per open stream. */
 	readonly #streams = new Set<AbortController>();
 	readonly #rounds = new WriteRounds();
 	#access: AccessControl | null = null;

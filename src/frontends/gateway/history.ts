@@ -14,7 +14,6 @@ export interface HistoryPage {
 	readonly sessionId: string;
 	/** The last stored event at this moment. */
 	readonly cursor: Cursor;
-	/** In order. */
 	readonly events: readonly PublicEvent[];
 	/** The `before` of the preceding page; null at the beginning. */
 	readonly before: number | null;

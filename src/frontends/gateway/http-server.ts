@@ -22,7 +22,6 @@ export interface HttpServerOptions {
 	/** Null for plain HTTP. */
 	readonly tls: TlsFiles | null;
 	readonly times: RequestTimes;
-	/** Maximum connections; further ones are closed. */
 	readonly connectionLimit: number;
 	readonly clock: Clock;
 	readonly onRequest: RequestListener;
@@ -166,7 +165,6 @@ export class HttpServer {
 	}
 }
 
-/** The connection of a plain or encrypted socket. */
 const nameOf = ({ remoteAddress = "", remotePort = 0 }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 const offersWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === "websocket";

@@ -2,9 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HttpRefusal, protectingHeaders } from "./replies.ts";
 
-/** The current client connections. */
 export interface ConnectionCounts {
-	/** Event streams. */
 	readonly streams: number;
 	/** Streams and WebSockets. */
 	readonly clients: number;

@@ -21,7 +21,6 @@ const types: Readonly<Record<string, string>> = {
 	".svg": "image/svg+xml",
 };
 
-/** The built page in this directory; null if not built. */
 export async function readPage(directory: string, files: Files): Promise<PageFiles | null> {
 	const assets = path.join(directory, "assets");
 	const page = new Map<string, PageFile>();

@@ -85,12 +85,10 @@ export class PromptQueues {
 		return this.#use(sessionId, (queue) => queue.send(id));
 	}
 
-	/** Drops the prompts of a deleted session. */
 	drop(sessionId: string): Promise<void> {
 		return this.#use(sessionId, (queue) => queue.clear());
 	}
 
-	/** Stops sending. */
 	close(): void {
 		for (const queue of this.#queues.values()) queue.close();
 	}

@@ -27,7 +27,6 @@ export const queueSchema = v.object({
 	failure: v.nullable(text),
 });
 
-/** The gateway's own methods: setup, queues, workers. */
 export const ownMethods = {
 	"models.offered": experimental(
 		command(
@@ -108,7 +107,6 @@ export function isOwnMethod(name: MethodName): name is OwnMethodName {
 /** The body of `POST /interactions/{id}`. */
 export const answerBodySchema = v.strictObject({ ...session, clientId: optional(text), answer: answerSchema });
 
-/** The queue as sent to clients. */
 export function toShownQueue({ prompts, failure }: ShownQueue): v.InferOutput<typeof queueSchema> {
 	return { prompts: prompts.map((each) => ({ ...each, files: [...each.files] })), failure };
 }

@@ -20,7 +20,6 @@ const fileSchema = v.object({ prompts: v.array(queuedPromptSchema) });
 export interface QueueStore {
 	/** Empty if there are none or they cannot be read. */
 	read(sessionId: string): Promise<readonly QueuedPrompt[]>;
-	/** Resolves once it is on disk. */
 	write(sessionId: string, prompts: readonly QueuedPrompt[]): Promise<void>;
 }
 

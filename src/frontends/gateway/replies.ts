@@ -78,7 +78,6 @@ export function beginEvents(response: ServerResponse, more: Readonly<Record<stri
 	response.flushHeaders();
 }
 
-/** The request bodies in memory. */
 export class Bodies {
 	#bytes = 0;
 

@@ -5,7 +5,6 @@ import { KernelError } from "../../base/errors.ts";
 import type { RequestFacts } from "./access/access.ts";
 import type { StreamOptions } from "./streams/event-stream.ts";
 
-/** Maximum sessions per stream. */
 export const sessionsOfStream = 100;
 /** Events per history page: default and maximum. */
 const pageLength = 200;
@@ -108,7 +107,6 @@ function readNumber(name: string, text: string): number {
 	return Number(text);
 }
 
-/** The request data used for access checks. */
 export function toFacts({ headers, headersDistinct, socket }: IncomingMessage): RequestFacts {
 	return {
 		hosts: headersDistinct["host"] ?? [],

@@ -12,7 +12,6 @@ import { isMethodName, type MethodName, methods } from "./protocol.ts";
 import { RepeatedRequests } from "./repeated-requests.ts";
 import { sendJson } from "./replies.ts";
 
-/** A request in a trace. */
 export interface RequestTrace {
 	/** The parent span for everything it starts; null for none. */
 	readonly place: string | null;

@@ -10,7 +10,6 @@ export const providerChoices = ["moonshot", "anthropic", "openai", "gemini", "co
 
 const word = v.pipe(v.string(), v.minLength(1), v.maxLength(1000), v.regex(/^[ -~\u00a0-\uffff]*$/));
 
-/** A provider as entered by the user. */
 const providerEntries = {
 	provider: v.picklist(providerChoices),
 	key: v.pipe(v.string(), v.maxLength(1000), v.regex(/^[\x21-\x7e]*$/)),
@@ -57,7 +56,6 @@ export const signInSchema = v.object({
 	status: v.picklist(["none", "starting", "waiting", "done", "failed"]),
 	/** The pending confirmation: where, and the code. */
 	prompt: v.nullable(v.object({ url: v.string(), code: v.string() })),
-	/** Why it failed. */
 	message: v.nullable(v.string()),
 });
 export type SignInState = v.InferOutput<typeof signInSchema>;

@@ -92,7 +92,6 @@ export function readEnd({ reason, explanation }: EndReason, isEmpty: boolean): A
 	}
 }
 
-/** Whether this end cuts off the last tool call. */
 export function isCutOff(reason: string | null): boolean {
 	const meaning = reason === null ? null : meaningOf(reason);
 	return meaning === "truncated" || meaning === "window";

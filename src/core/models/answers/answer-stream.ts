@@ -27,7 +27,6 @@ export interface Exchange {
 	toRequest(signal: AbortSignal): ProviderRequest | Promise<ProviderRequest>;
 	readonly errors: ErrorReader;
 	readonly reader: AnswerReader;
-	/** The event data that ends the stream, if any. */
 	readonly endMark?: string;
 }
 
@@ -125,7 +124,6 @@ class AnswerStream implements AsyncIterableIterator<ModelChunk, void> {
 		this.#exchange = exchange;
 		const { clock, network, timeouts } = this.#settings;
 		const { url, headers, body } = await exchange.toRequest(this.#signal);
-		// Closed or aborted meanwhile.
 		if (this.#last !== null || this.#signal.aborted) return;
 		this.#events = streamServerEvents(
 			{

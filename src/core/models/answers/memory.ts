@@ -15,7 +15,6 @@ export type SealKind = "thought" | "text" | "message";
 export type RetainedKind = SealKind | "call";
 export type Retained = Readonly<Record<string, unknown>>;
 
-/** The members to store; empty if none. */
 export function pickRetained({ names }: ProviderMemory, kind: RetainedKind, value: unknown): Retained {
 	if (!isRecord(value)) return {};
 	const present = (member: unknown) => member !== undefined && member !== null;

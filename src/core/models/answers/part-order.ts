@@ -24,7 +24,6 @@ export interface CallDraft {
 	state: "waiting" | "open" | "announced" | "closed";
 	/** Whether the server has ended the call. */
 	isEnded: boolean;
-	/** Number of emitted argument characters. */
 	emitted: number;
 }
 
@@ -83,7 +82,6 @@ export class PartOrder {
 		this.#release(false);
 	}
 
-	/** The parts that can be emitted now. */
 	take(): ModelPart[] {
 		const parts = this.#ready;
 		this.#ready = [];
@@ -154,7 +152,6 @@ export class PartOrder {
 		}
 	}
 
-	/** Whether the call is the last part so far. */
 	#isLast(call: CallDraft): boolean {
 		const latest = this.#waiting.at(-1);
 		return latest === undefined ? this.#current === call : latest.kind === "call" && latest.call === call;

@@ -30,7 +30,6 @@ const blocksBetweenMarks = 15;
 
 const cacheControl = { cache_control: { type: "ephemeral" } };
 
-/** The block with a cache mark. */
 export function cached(block: Fields): Fields {
 	return { ...block, ...cacheControl };
 }

@@ -1,4 +1,3 @@
-// Builds a message request.
 import type { ProviderRequest } from "../answers/answer-stream.ts";
 import type { Fields } from "../answers/event-json.ts";
 import type { ProviderMemory } from "../answers/memory.ts";

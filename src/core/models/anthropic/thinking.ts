@@ -5,7 +5,6 @@ import { type ProviderMemory, readSeal } from "../answers/memory.ts";
 /** Thinking budgets in tokens. Few sizes, because another budget invalidates the API's message cache. */
 const budgets = [32_000, 16_000, 8000, 4000, 2000, 1024];
 
-/** The API's minimum budget. */
 export const smallestBudget = 1024;
 
 export interface ThinkingStyle {
@@ -28,12 +27,10 @@ export function thinkingStyle(model: string): ThinkingStyle {
 	return { kind: version >= 4.06 ? "adaptive" : "budget", isSilent: version >= 4.07 };
 }
 
-/** Whether the model refuses `temperature` and `top_p`. */
 export function refusesSampling(model: string): boolean {
 	return (versionOf(model) ?? 0) >= 4.07;
 }
 
-/** Maximum tokens of an answer; null if unknown. */
 export function mostTokens(model: string): number | null {
 	if (/claude-3-haiku/i.test(model)) return 4096;
 	const version = versionOf(model);

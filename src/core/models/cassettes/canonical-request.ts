@@ -6,14 +6,12 @@ import { isSecretName, redactSecrets } from "../../../base/redaction.ts";
 export interface CanonicalRequest {
 	/** Relative to the API version, such as `chat/completions`, with the query. */
 	readonly path: string;
-	/** Null for a request without a body. */
 	readonly body: Json;
 }
 
 /** Run- or machine-specific texts, such as a directory, and their placeholders. */
 export type Replacements = readonly (readonly [text: string, name: string])[];
 
-/** Maximum body nesting. */
 const mostLevels = 1000;
 const shortestSecret = 8;
 const redacted = "[redacted]";
@@ -32,7 +30,6 @@ export function toCanonicalRequest(
 	return { request: { path: toPath(url), body: canonicalBody(value, (text) => redact(replace(text))) }, redact };
 }
 
-/** Equal for equal requests. */
 export function keyOf(request: CanonicalRequest): string {
 	return createHash("sha256")
 		.update(JSON.stringify(sorted(request)))
@@ -49,7 +46,6 @@ function sorted(value: unknown): unknown {
 	);
 }
 
-/** Undefined if not JSON. */
 function parseBody(body: string): unknown {
 	if (body === "") return null;
 	if (!isTextNestedWithin(body, mostLevels)) return undefined;

@@ -38,13 +38,11 @@ export type RecordedChunk = RecordedResponse["chunks"][number];
 export interface CassetteFile {
 	/** The name for display. */
 	readonly name: string;
-	/** Null if missing. */
 	read(): Promise<Buffer | null>;
 	replace(text: string): Promise<void>;
 	append(text: string): Promise<void>;
 }
 
-/** Thrown for a file that is not a cassette. */
 export class CassetteError extends Error {
 	override readonly name = "CassetteError";
 }

@@ -16,7 +16,6 @@ export const faultForms =
 
 const standardBytes = 100;
 
-/** Null if the text is not a fault. */
 export function parseFault(text: string): Fault | null {
 	const [, kind = "", number, request] =
 		/^(cut|stall|split|429|5\d\d)(?:=(\d{1,9}))?(?:@([1-9]\d{0,8}))?$/.exec(text) ?? [];

@@ -22,7 +22,6 @@ type Place = Pick<ContentSettings, "environment" | "home" | "readFile" | "networ
 
 interface Client {
 	readonly auth: { getAccessToken(): Promise<{ token?: string | null }> };
-	/** Ends the client's requests. */
 	signal: AbortSignal;
 }
 

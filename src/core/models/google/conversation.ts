@@ -22,7 +22,6 @@ export interface Content {
 
 export interface ContentRules {
 	readonly memory: ProviderMemory;
-	/** Whether the API supports call ids. */
 	readonly hasIds: boolean;
 	/** Whether the model requires call signatures and accepts media within results. */
 	readonly isThirdGeneration: boolean;

@@ -1,4 +1,3 @@
-// Builds a generation request body.
 import type { Fields } from "../answers/event-json.ts";
 import type { ProviderMemory } from "../answers/memory.ts";
 import type { HeaderSettings } from "../http/endpoint.ts";
@@ -31,7 +30,6 @@ export function memoryOf({ model }: Pick<ContentSettings, "model">): ProviderMem
 	return { origin: `google:${model}`, names: { thought: signature, text: signature, message: [], call: signature } };
 }
 
-/** `hasIds`: the API supports call ids. */
 export function toBody(request: ModelRequest, settings: ContentSettings, hasIds: boolean): Fields {
 	const { model } = settings;
 	const { maxCompletionTokens, temperature, topP } = samplingOf(request, settings);

@@ -24,7 +24,6 @@ function styleOf(model: string): "budget" | "level" | null {
 	return version >= 3 ? "level" : "budget";
 }
 
-/** Whether a model has the interface of Gemini 3 and later. */
 export function isThirdGeneration(model: string): boolean {
 	return styleOf(model) === "level";
 }

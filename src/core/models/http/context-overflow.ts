@@ -37,7 +37,6 @@ const phrases: readonly RegExp[] = [
 const codes =
 	/context_(?:length|window|size)_?(?:exceeded|limit)|exceed_context_size|prompt_too_long|input_too_long|prompt_tokens_exceeded|tokens_limit_reached|InputLengthExceeded|ContextWindowExceeded/i;
 
-/** Whether an error is about a rate limit. */
 export function reportsRate(message: string): boolean {
 	return rates.test(message);
 }

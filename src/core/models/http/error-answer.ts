@@ -96,7 +96,6 @@ function statusOf(marks: readonly string[], { statusOfMark }: ErrorRules): numbe
 	return marks.map((mark) => statusOfMark.get(mark)).find((status) => status !== undefined) ?? null;
 }
 
-/** Undefined if not JSON. */
 function parseJson(body: string): unknown {
 	try {
 		return JSON.parse(body);

@@ -11,7 +11,6 @@ export interface ServerEvent {
 export interface EventReader {
 	/** The events completed by this text; null if one exceeds the limit, after which reading stops. */
 	read(text: string): readonly ServerEvent[] | null;
-	/** The event completed by the end of the stream. */
 	end(): readonly ServerEvent[];
 }
 

@@ -140,7 +140,6 @@ class EventStream implements ServerEvents {
 		this.#exchange?.close();
 	}
 
-	/** The response body; null if none. */
 	async #open(exchange: Exchange): Promise<BodySource | null> {
 		const response = await sendRequest(this.#request, exchange);
 		const contentType = response.headers.get("content-type") ?? "";

@@ -7,7 +7,6 @@ import { readRetryAfter } from "./retry-after.ts";
 
 /** A response that is not an event stream. `body` is at most 64 KiB of its text. */
 export interface PlainAnswer {
-	/** The request URL. */
 	readonly url: URL;
 	readonly status: number;
 	readonly statusText: string;
@@ -62,7 +61,6 @@ export async function toPlainAnswer(
 	return { ...describeHead(response, request), body };
 }
 
-/** The response without its body. */
 export function describeHead(response: Response, { url, clock }: PlainRequest): Omit<PlainAnswer, "body"> {
 	const { status, statusText, headers } = response;
 	const contentType = headers.get("content-type") ?? "";

@@ -17,7 +17,6 @@ export function requestFailure(...parts: Parameters<typeof createFailure>): Requ
 	return new RequestFailure(createFailure(...parts));
 }
 
-/** The failure for anything thrown within a request. */
 export function toModelFailure(thrown: unknown): ModelFailure {
 	return thrown instanceof RequestFailure ? thrown.failure : createFailure("defect", errorText(thrown));
 }

@@ -13,12 +13,10 @@ export interface ChatFlavour {
 	absentReasoning(settings: ChatSettings, request: ModelRequest): string | null;
 	/** How to send empty content with tool calls. */
 	readonly emptyContentWithCalls: "omitted" | "null";
-	/** Whether tool messages carry the tool's name. */
 	readonly namesToolMessages: boolean;
 	/** The content block for audio at this address, which may be a data URI. */
 	audio(url: string): BodyFields;
 	tool(tool: ToolSpecification): BodyFields;
-	/** Provider-specific body fields. */
 	extras(settings: ChatSettings, request: ModelRequest): BodyFields;
 }
 

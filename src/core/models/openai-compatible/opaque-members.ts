@@ -31,7 +31,6 @@ export function lateMembers(position: number, members: Retained): Retained {
 	return { [callsMember]: { [position]: members } };
 }
 
-/** Merges the members of a message. */
 export function joinMembers(known: Retained, added: Retained): Retained {
 	const joined = { ...known };
 	for (const [name, value] of Object.entries(added)) joined[name] = joinValues(joined[name], value);

@@ -15,7 +15,6 @@ export const openaiLegacyFlavour: ChatFlavour = {
 	extras,
 };
 
-/** The API's audio formats by MIME type. */
 const audioFormats: ReadonlyMap<string, string> = new Map([
 	...["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"].map((type) => [type, "wav"] as const),
 	...["audio/mpeg", "audio/mp3"].map((type) => [type, "mp3"] as const),

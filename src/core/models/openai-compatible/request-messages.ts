@@ -73,7 +73,6 @@ function mediaLabel(toolCallId: string, media: readonly ContentPart[]): string {
 interface AnswerRules {
 	readonly flavour: ChatFlavour;
 	readonly memory: ProviderMemory;
-	/** Null to omit reasoning. */
 	readonly reasoningKey: string | null;
 	/** The placeholder for missing reasoning in a message with calls; null for none. */
 	readonly absentReasoning: string | null;
@@ -94,7 +93,6 @@ function toAssistantMessage(message: HistoryEntry, rules: AnswerRules): BodyFiel
 	};
 }
 
-/** Whether an answer has neither text nor calls. */
 function isEmpty({ content, toolCalls = [] }: HistoryEntry): boolean {
 	return toolCalls.length === 0 && content.every((part) => part.type !== "text" || isBlankText(part));
 }

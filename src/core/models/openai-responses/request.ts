@@ -1,4 +1,3 @@
-// Builds a response request.
 import {
 	type ContentPart,
 	isBlankText,

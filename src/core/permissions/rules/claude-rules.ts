@@ -24,7 +24,6 @@ export type Conversion =
 	  }
 	| { readonly ok: false; readonly reason: string };
 
-/** `value` is the parsed settings file. */
 export function convertClaudeRules(value: unknown, home: string): Conversion {
 	const parsed = v.safeParse(settingsSchema, value);
 	if (!parsed.success) {

@@ -19,7 +19,6 @@ interface CommandRule {
 	readonly isConfined: boolean;
 }
 
-/** Null when no rule applies. */
 export async function judgeCommand({ text, cwd }: CommandSubject, law: Law): Promise<Ruling | null> {
 	const { rules, place } = law;
 	const rulesOf = (decision: Rule["decision"]): readonly CommandRule[] =>
@@ -121,7 +120,6 @@ function toRuling(
 	}
 }
 
-/** The ruling when no rule allows it. */
 function open(reason: string): Ruling {
 	return { decision: "ask", by: "default", reason };
 }

@@ -2,7 +2,6 @@
 import { parseRulePattern } from "./pattern.ts";
 import type { Rule } from "./rule.ts";
 
-/** Null if the text is not a rule pattern. */
 export function readGrant(text: string, home: string): Rule | null {
 	const parsed = parseRulePattern(text, home);
 	if (!parsed.ok) return null;

@@ -7,7 +7,6 @@ import { type PatternStep, parseGlobPattern } from "../../patterns/glob-pattern.
 export interface PathPattern {
 	/** `roots`: relative to each workspace root. */
 	readonly anchor: "absolute" | "roots";
-	/** Empty matches everything. */
 	readonly steps: readonly PatternStep[];
 	/** `steps` for comparison with a path folded by foldName. */
 	readonly foldedSteps: readonly PatternStep[];
@@ -105,7 +104,6 @@ function matchesSteps(steps: readonly PatternStep[], segments: readonly string[]
 	return false;
 }
 
-/** `**` also matches zero segments. */
 function withSkips(steps: readonly PatternStep[], states: Set<number>): Set<number> {
 	for (const state of states) if (steps[state]?.kind === "any-depth") states.add(state + 1);
 	return states;

@@ -29,7 +29,6 @@ export type RulePatternResult =
 	/** Says what to write instead; a clause without a full stop. */
 	| { readonly ok: false; readonly reason: string };
 
-/** Maximum pattern length in characters. */
 const longestPattern = 2000;
 
 type ReadContent = (content: string | null, home: string) => RulePatternResult;

@@ -47,7 +47,6 @@ function byAction(action: string): Verdict {
 	return { decision: "allow", by: "session-grant", reason: `The action "${action}" was approved for the session.` };
 }
 
-/** Parses each stored grant once. */
 function createGrantRules(home: string): (grants: readonly string[]) => readonly Rule[] {
 	const known = new Map<string, Rule | null>();
 	return (grants) =>

@@ -7,7 +7,6 @@ import type { Rule, RuleDeclaration, RuleOrigin } from "./rule.ts";
 import { createRuleJudge } from "./rule-judge.ts";
 
 export interface RuleProblem {
-	/** Zero-based position among the declarations. */
 	readonly index: number;
 	readonly member: "pattern" | "match" | "not_match";
 	/** A clause without a capital and full stop. */

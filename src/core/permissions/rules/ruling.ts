@@ -22,7 +22,6 @@ export interface Law {
 	readonly place: JudgePlace;
 }
 
-/** The ruling of the strictest matching rule. */
 export function judgeBy(rules: readonly Rule[], matches: (rule: Rule) => boolean): Ruling | null {
 	let worst: Rule | null = null;
 	for (const rule of rules) {

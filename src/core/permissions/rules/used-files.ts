@@ -19,7 +19,6 @@ interface JudgedFile {
 export interface UsedFiles {
 	of(use: FileUse): JudgedFile;
 	readonly rulings: readonly Ruling[];
-	/** Whether some file is unknown. */
 	readonly hidesFile: boolean;
 }
 

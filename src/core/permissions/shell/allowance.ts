@@ -183,7 +183,6 @@ export function leaves(command: SimpleCommand, place: AllowPlace): boolean {
 /** Redirections into a file need a rule for the file. */
 const isJudgedHere = ({ by, operation }: FileUse) => by === "operand" || operation === "read";
 
-/** Which files cannot be read without asking. */
 export type ReadLimits = "none" | "hidden names" | "any";
 
 /** Whether it skips dotfiles: `rg` does, and git only searches committed files. */
@@ -204,7 +203,6 @@ function skipsHidden({ names: [name], given: { options, operands } }: FormReadin
 	);
 }
 
-/** Whether it runs in a workspace directory. */
 function isAtHome({ cwd }: SimpleCommand, { isInside }: AllowPlace): boolean {
 	return cwd !== null && isInside({ operation: "read", path: cwd, text: cwd, by: "operand" });
 }

@@ -10,7 +10,6 @@ export interface Budget {
 	visit(parts?: number): void;
 	/** Excludes the time since the last visit, which was spent on other work. */
 	resume(): void;
-	/** Runs `work` one level deeper. Throws BudgetExceeded. */
 	nested<T>(work: () => T): T;
 }
 

@@ -7,7 +7,6 @@ import { isIdentifier, riskyVariable, setsRisky } from "./word-doubts.ts";
 export interface ShellEffect {
 	/** The directory after success; "never" when no command follows. */
 	readonly success: { readonly path: string } | "same" | "open" | "never";
-	/** Clauses without a full stop. */
 	readonly doubts: readonly string[];
 	/** Names it declares; programs with these names may now be something else. */
 	readonly declares: readonly string[];
@@ -29,7 +28,6 @@ function doubtOfList(word: Word): string | null {
 	return isOpen ? "it declares a list with expansions" : null;
 }
 
-/** `cwd` is the directory the command runs in, or null. */
 export function readBuiltin(command: SimpleCommand, place: ScriptPlace, cwd: string | null): ShellEffect {
 	const [program, ...words] = command.words;
 	if (program?.kind !== "literal") return none;
@@ -130,7 +128,6 @@ function doubtOfNames(program: string, words: readonly Word[]): string | null {
 				: "it computes with variables, which may run commands";
 		case "test":
 		case "[":
-			// The program's own word is not included.
 			return words.some((word) => word.kind === "literal" && /^-[vR]$/.test(word.text)) &&
 				words.some((word) => word.kind === "dynamic" || word.text.includes("["))
 				? "it tests an index, which may run commands"

@@ -17,7 +17,6 @@ interface Candidate {
 	readonly outermost: SimpleCommand;
 	/** Its words after decoding and as written: decoding changes `~`. */
 	readonly texts: () => readonly CandidateWords[];
-	/** Its words in canonical spelling. */
 	readonly canonical: () => CandidateWords;
 }
 
@@ -41,7 +40,6 @@ export class Candidates {
 		this.#home = home;
 	}
 
-	/** Adds a command with everything it runs. */
 	add(reading: CommandReading): void {
 		this.#add(reading, reading.command);
 	}
@@ -147,7 +145,6 @@ function isEqual(token: PatternToken, text: string | undefined): boolean {
 	return token.kind === "any" || token.text === text || token.raw === text;
 }
 
-/** The words after the program in a pattern. */
 interface Wanted {
 	readonly words: readonly PatternToken[];
 	readonly flags: readonly string[];

@@ -10,7 +10,6 @@ export type PatternToken =
 			/** As written, for words that only a shell can expand, such as `~`. */
 			readonly raw: string;
 	  }
-	/** Exactly one word. */
 	| { readonly kind: "any" };
 
 export type CommandPattern =
@@ -19,13 +18,11 @@ export type CommandPattern =
 			readonly kind: "tokens";
 			/** The first token is literal. */
 			readonly tokens: readonly PatternToken[];
-			/** Whether more words may follow. */
 			readonly isPrefix: boolean;
 	  };
 
 export type PatternReading =
 	| { readonly ok: true; readonly pattern: CommandPattern }
-	/** `reason` is a sentence. */
 	| { readonly ok: false; readonly reason: string };
 
 /** Parses the text between the parentheses of `Bash(…)`. */

@@ -35,7 +35,6 @@ export interface ParseShell {
 	readonly forEachChild: typeof forEachChild;
 }
 
-/** Reads the scripts nested in a command. */
 export interface NestedScripts {
 	readText(text: string, start: Directory): Outcome;
 	readParsed(script: ParsedScript, source: string, start: Directory): Outcome;
@@ -58,7 +57,6 @@ interface MutableReading {
 	inner: { commands: MutableReading[]; isTransparent: boolean; isFollowed: boolean } | null;
 }
 
-/** The state before a loop body. */
 interface Round {
 	readonly commands: number;
 	readonly declared: number;
@@ -287,7 +285,6 @@ export class CommandReader {
 		return outcome;
 	}
 
-	/** Builtins that assign variables. */
 	#followVariables(program: string, words: readonly Word[]): void {
 		if (program === "." || program === "source") this.numbers.open();
 		if (setters.has(program)) for (const { text } of words) this.numbers.names(text);

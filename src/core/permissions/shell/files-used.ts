@@ -14,7 +14,6 @@ export interface FileUse {
 	readonly found?: FoundFiles;
 	/** Whether only its name and dates are read. */
 	readonly isListed?: true;
-	/** As written. */
 	readonly text: string;
 	/** A redirection, or an operand of a known program. */
 	readonly by: "redirect" | "operand";
@@ -61,7 +60,6 @@ export function* usesOf(
 	}
 }
 
-/** The file operands of a known program. */
 function operandsOf(command: SimpleCommand): readonly FileOperand[] {
 	return filesOfForm(readForm(command));
 }
@@ -71,7 +69,6 @@ function isPipe(word: Word): boolean {
 	return word.kind === "dynamic" && word.isOne === true && /^[<>]\(/.test(word.text);
 }
 
-/** The values of a loop variable. */
 function valuesOf(word: Word, values: ScriptReading["values"]): readonly Word[] {
 	if (word.kind === "literal") return [word];
 	const [, quote, name = ""] = /^("?)\$\{?([A-Za-z_]\w*)\}?\1$/.exec(word.text) ?? [];
@@ -106,7 +103,6 @@ export interface Made {
 	covers(path: string, by: SimpleCommand): boolean;
 	/** Whether another command creates something anywhere below a directory. */
 	isAny(by: SimpleCommand): boolean;
-	/** Whether the script itself writes this file. */
 	isWritten(path: string): boolean;
 }
 

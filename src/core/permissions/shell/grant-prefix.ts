@@ -7,7 +7,6 @@ import type { CommandReading, Word } from "./script.ts";
 export interface GrantPrefix {
 	/** The program first. */
 	readonly tokens: readonly string[];
-	/** Whether no more words may follow. */
 	readonly isExact: boolean;
 }
 

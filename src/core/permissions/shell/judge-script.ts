@@ -24,7 +24,6 @@ export interface ScriptRules<Rule extends ScriptRule> {
 	readonly deny: readonly Rule[];
 	readonly ask: readonly Rule[];
 	readonly allow: readonly Rule[];
-	/** Whether read-only commands need no rule. */
 	readonly allowsReadOnly: boolean;
 	/** Which files cannot be read without asking. With limits, commands that read unnamed files need a rule. */
 	readonly readLimits?: ReadLimits;
@@ -40,7 +39,6 @@ export interface ScriptVerdict<Rule extends ScriptRule> {
 	readonly decision: "allow" | "ask" | "deny" | null;
 	/** A clause without a full stop. */
 	readonly why: string;
-	/** The deciding rule, if any. */
 	readonly rule: Rule | null;
 	/** The deciding part as written, cut to 200 characters; null for the whole script. */
 	readonly text: string | null;

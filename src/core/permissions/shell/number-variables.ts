@@ -41,7 +41,6 @@ export class NumberVariables {
 		if (!isNumber) this.#others.add(name);
 	}
 
-	/** Records the words of a loop variable. */
 	loops(name: string, words: readonly Word[] | undefined): void {
 		if (words?.every(({ text }) => literalNumber.test(text) || numberRange.test(text)) !== true) this.#others.add(name);
 		const known = this.#loops.get(name);
@@ -67,7 +66,6 @@ export class NumberVariables {
 		}
 	}
 
-	/** Marks every variable as unknown. */
 	open(): void {
 		this.#areAllOthers = true;
 	}

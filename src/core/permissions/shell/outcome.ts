@@ -12,7 +12,6 @@ export function stays(directory: Directory): Outcome {
 	return { success: directory, failure: directory };
 }
 
-/** Combines the directories of two branches. */
 export function merge(one: Directory, other: Directory): Directory {
 	if (one === "never") return other;
 	if (other === "never") return one;

@@ -24,7 +24,6 @@ function splitLines(text: string): string[] {
 	return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
 }
 
-/** The number of lines as counted by `splitLines`. */
 async function countLines(text: string): Promise<number> {
 	const pace = createPace();
 	let count = text === "" || text.endsWith("\n") ? 0 : 1;
@@ -84,7 +83,6 @@ async function findChanges(oldLines: readonly string[], newLines: readonly strin
 	return changes;
 }
 
-/** Merges changes with overlapping context. */
 function toHunks(changes: readonly Change[]): Change[] {
 	const hunks: Change[] = [];
 	for (const change of changes) {

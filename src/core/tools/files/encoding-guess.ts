@@ -58,7 +58,6 @@ interface Counts {
 	readonly high: number;
 	/** Bytes from 0x80 to 0x9f. */
 	readonly controls: number;
-	/** Runs of high bytes. */
 	readonly runs: number;
 	/** Runs of up to two bytes, or three within words, as in Western texts. */
 	readonly shortRuns: number;
@@ -195,7 +194,6 @@ function traditionalOf(bytes: Buffer): Encoding | null {
 	return all >= 4 && common >= all * 0.85 && ascii >= all * 0.2 && ascii <= all * 0.8 ? "big5" : null;
 }
 
-/** The most frequent Russian letters. */
 const russianLetters = "оеаинт";
 const russianShare = 0.38;
 

@@ -21,7 +21,6 @@ export interface FileChange {
 	readonly after: Buffer;
 	/** The texts for the displayed diff. */
 	readonly shown: { readonly before: string; readonly after: string };
-	/** The text of the approval request. */
 	readonly description: string;
 	readonly failureBrief: string;
 	readonly message: string;
@@ -106,7 +105,6 @@ type PlanVerdict =
 	| { readonly kind: "plan-file" }
 	| { readonly kind: "refused"; readonly refusal: Preparation };
 
-/** Plan mode's verdict on a change to this file. */
 async function planVerdict(location: Location, { plan, files }: ToolEnvironment): Promise<PlanVerdict> {
 	const file = plan.file();
 	if (file === null) return { kind: "free" };

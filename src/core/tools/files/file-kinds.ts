@@ -7,7 +7,6 @@ import { decodeStrictly } from "./encodings.ts";
 
 export type FileKind = "text" | "image" | "video" | "unknown";
 
-/** Header size in bytes. */
 export const kindLength = 8 * 1024;
 
 /** Media formats without a reliable signature, by suffix; only used for binary content. */

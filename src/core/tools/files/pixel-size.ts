@@ -11,7 +11,6 @@ export interface PixelSize {
 	readonly height: number;
 }
 
-/** Null if the size is not found. */
 export async function readPixelSize(bytes: Buffer): Promise<PixelSize | null> {
 	const { disableTypes, imageSize, types } = await import("image-size");
 	disableTypes(types.filter((format) => !safeFormats.has(format)));

@@ -112,7 +112,6 @@ function withReturns(piece: string, form: Omit<TextForm, "encoding"> | null): st
 export const unknownEncodingNote =
 	"The file is not UTF-8 and its encoding cannot be told, so other characters than ASCII may be wrong or missing. It cannot be edited unless it is converted first.";
 
-/** The note about a non-UTF-8 encoding; empty for UTF-8. */
 export function encodingNote(encoding: Encoding, hasByteOrderMark: boolean): string {
 	if (encoding === "utf-8") return "";
 	const name = encodingNames[encoding];

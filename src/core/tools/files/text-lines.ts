@@ -5,7 +5,6 @@ import type { Decoder } from "./encodings.ts";
 export interface TextLine {
 	/** Without the newline or CR LF. */
 	readonly text: string;
-	/** Whether the line was truncated. */
 	readonly isCut: boolean;
 	/** Whether it ends with a newline; only the last line may not. */
 	readonly isEnded: boolean;

@@ -20,7 +20,6 @@ export async function unlessTooLarge<T>(work: Promise<T>): Promise<T | "too-larg
 	}
 }
 
-/** The content that a change applies to. */
 export interface WorkspaceContent {
 	/** As stored, or as the editor would save it; null if missing. */
 	readonly bytes: Buffer | null;

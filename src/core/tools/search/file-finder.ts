@@ -18,7 +18,6 @@ export type FinderPlace = Pick<
 	"workDir" | "files" | "secrets" | "processes" | "environment" | "findRipgrep" | "clock"
 >;
 
-/** Maximum number of results. */
 export const foundLimit = 50;
 /** Maximum number of candidates to resolve and check. */
 const judgedLimit = 200;

@@ -42,7 +42,6 @@ export interface WalkOptions {
 export interface WalkResult {
 	/** The first paths relative to the root, in name order. */
 	readonly paths: readonly string[];
-	/** Total number of matches. */
 	readonly count: number;
 	/** The limit that ended the walk early; null if none. */
 	readonly cutBy: keyof WalkBounds | null;

@@ -9,7 +9,6 @@ import { contentLine, type GrepEntry } from "./grep-output.ts";
 const mostFiles = 50;
 /** Maximum size in bytes of a file to read again. */
 const fileLimit = 8 * 1024 * 1024;
-/** The replacement for invalid UTF-8. */
 const replacement = "\ufffd";
 
 export interface DecodedEntries {

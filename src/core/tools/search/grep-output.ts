@@ -54,7 +54,6 @@ export async function parseGrepOutput(output: string, mode: GrepMode, isCut: boo
 
 export interface RetainedEntries {
 	readonly entries: readonly GrepEntry[];
-	/** Whether the limit was exceeded. */
 	readonly isCut: boolean;
 }
 
@@ -153,7 +152,6 @@ export async function toResultLines(
 	return lines;
 }
 
-/** The total count over all files. */
 export function totalCount(entries: readonly GrepEntry[]): number {
 	return entries.flatMap((entry) => entry.lines).reduce((sum, line) => sum + (Number.parseInt(line, 10) || 0), 0);
 }

@@ -62,7 +62,6 @@ async function enter(plan: PlanOperations, call: PlanCall, signal: AbortSignal):
 	});
 }
 
-/** The user's answer; undefined if there was none. */
 function toAnswer(
 	outcome: PlanOutcome,
 	question: string,

@@ -8,7 +8,6 @@ import { cutLine } from "../text-limits.ts";
 /** Maximum command characters to show; the model wrote the command itself. */
 const shownCommandLength = 2000;
 
-/** Lines with the task's description and state. */
 export function taskLines({ id, kind, status, description, command, agent }: TaskView): string[] {
 	return [
 		`task_id: ${id}`,
@@ -53,7 +52,6 @@ export function startedResult(task: TaskView): ToolReturn {
 	});
 }
 
-/** The error when a subagent requests background work. */
 export function noBackgroundWork(): ToolReturn {
 	return toolError("Subagents have no background tasks. Do it in the foreground.", "Background task unavailable");
 }

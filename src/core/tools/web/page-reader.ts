@@ -4,7 +4,6 @@ import { createKeyedQueue } from "../../../base/keyed-queue.ts";
 import type { PageSource, PageText } from "./page-text.ts";
 
 export type ReadPageOutcome =
-	/** Null if it contains no text. */
 	| { readonly kind: "read"; readonly page: PageText | null }
 	/** A clause without a full stop. */
 	| { readonly kind: "failed"; readonly reason: string }
@@ -43,7 +42,6 @@ export function createPageReader(file: string, limits: PageReaderLimits = standa
 		});
 }
 
-/** Parses the worker's message. */
 function toPageText(value: unknown): PageText | null {
 	if (typeof value !== "object" || value === null || !("title" in value) || !("markdown" in value)) return null;
 	const { title, markdown } = value;

@@ -7,7 +7,6 @@ import { readAtMost } from "./response-body.ts";
 export interface PageLimits {
 	/** Total milliseconds, including redirects. */
 	readonly total: number;
-	/** Maximum redirects. */
 	readonly redirects: number;
 	/** Maximum body size in bytes, decompressed. */
 	readonly bytes: number;

@@ -108,7 +108,6 @@ function readAnswer(body: string): readonly SearchResult[] | null {
 	}
 }
 
-/** Null if no search service is configured. */
 export function createSearchWeb({ web, clock }: ToolEnvironment): Tool | null {
 	const service = web.searchService;
 	if (service === null) return null;

@@ -34,11 +34,9 @@ interface OpenElement {
 	readonly element: PageElement;
 	/** Whether it has its own element in the document. */
 	readonly isPersisted: boolean;
-	/** The programming language it names. */
 	readonly language: string | null;
 	/** The number of its last item. */
 	itemNumber: number;
-	/** Whether it has visible content. */
 	hasContent: boolean;
 }
 
@@ -57,7 +55,6 @@ export class PageBuilder {
 	#textLength = 0;
 	#elements = 0;
 	#nesting = 0;
-	/** Number of open headings. */
 	#headings = 0;
 	/** The open code block, whose markup is dropped. */
 	#codeBlock: PageElement | null = null;

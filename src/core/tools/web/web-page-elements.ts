@@ -6,7 +6,6 @@ type Treatment =
 	| "copied"
 	/** Dropped with its content, because it is invisible or not part of the text. */
 	| "dropped"
-	/** Replaced by its content. */
 	| "opened";
 
 const retainedNames: ReadonlySet<string> = new Set([

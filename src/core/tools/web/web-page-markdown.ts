@@ -6,7 +6,6 @@ import { type CellTexts, toTable } from "./web-page-tables.ts";
 
 type Replacement = (content: string, element: PageElement) => string;
 
-/** The Markdown of the element's content. */
 export function writeMarkdown(root: PageElement): string {
 	const cells: CellTexts = new WeakMap();
 	const replacements: Readonly<Record<string, Replacement>> = {

@@ -66,7 +66,6 @@ export function decodeHtml(bytes: Uint8Array, contentType: string | null): strin
 	return "";
 }
 
-/** Null for an unknown encoding. */
 function decodeAs(bytes: Uint8Array, encoding: string): string | null {
 	try {
 		const decoder = new TextDecoder(encoding);

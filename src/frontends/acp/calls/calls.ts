@@ -13,7 +13,6 @@ export interface Call {
 	readonly name: string;
 	readonly agentPath: readonly AgentPathEntry[];
 	description: CallDescription;
-	/** The id of the terminal with its output; null for none. */
 	readonly terminalId: string | null;
 	hasOutput: boolean;
 	isStarted: boolean;
@@ -39,12 +38,10 @@ export class Calls {
 		this.#showsTerminals = showsTerminals;
 	}
 
-	/** The open call with this id, or null. */
 	find(toolCallId: string, agentId: string | null): Call | null {
 		return this.#open.get(keyOf(toolCallId, agentId)) ?? null;
 	}
 
-	/** The following calls belong to another turn. */
 	beginTurn(): void {
 		this.#uses.clear();
 	}

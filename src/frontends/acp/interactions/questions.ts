@@ -100,7 +100,6 @@ export function toPlanChoices({ options }: Question): readonly Choice[] {
 	});
 }
 
-/** The answer for a chosen option. */
 export function readChosen(result: unknown, { question }: Question, choices: readonly Choice[]): Answer | null {
 	const chosen = readChoice(result);
 	if (chosen === null) return null;

@@ -46,7 +46,6 @@ export class AttachedSession {
 	readonly #client: AttachedClient;
 	readonly #pump: EventPump;
 	readonly #toLine: UpdateLines;
-	/** Turns started by prompts of this client. */
 	readonly #ownTurns = new Set<string>();
 	/** By turn; resolved when its beginning was sent. */
 	readonly #beginnings = new Map<string, Deferred<void>>();
@@ -170,13 +169,11 @@ export class AttachedSession {
 		this.#owesCalls = false;
 	}
 
-	/** Starts sending the session's events. */
 	begin(): void {
 		this.#pump.carry(this.#attachment);
 		this.#begin.resolve();
 	}
 
-	/** The commands that a prompt can invoke. */
 	async commands(): Promise<CommandsUpdate["availableCommands"]> {
 		const { slashCommands } = await this.#session.description();
 		return slashCommands.map(({ name, description }) => ({ name, description, input: { hint: "optional" } }));
@@ -220,7 +217,6 @@ export class AttachedSession {
 		return { messageId: `${id}-u`, ended: this.#pump.sideQuestionEnded(id), dismiss };
 	}
 
-	/** Sends the title if it has changed. */
 	async sendTitle(): Promise<void> {
 		const { title } = await this.#session.snapshot();
 		if (title === null || title === this.#title) return;
@@ -248,7 +244,6 @@ export class AttachedSession {
 		this.#attachment.close();
 	}
 
-	/** The stored events up to a cursor. */
 	async *#storedUntil({ seq: last }: Cursor): AsyncGenerator<readonly AgentEvent[]> {
 		for await (const events of this.#session.events()) {
 			if ((events.at(-1)?.seq ?? 0) <= last) {

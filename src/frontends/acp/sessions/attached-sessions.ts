@@ -20,7 +20,6 @@ export class AttachedSessions {
 		this.#gone = gone;
 	}
 
-	/** The attachment to a loaded session, if any. */
 	get(session: SessionApi): Promise<AttachedSession> | undefined {
 		return this.#attached.get(session);
 	}

@@ -40,7 +40,6 @@ export class Choices {
 		return this.#mode;
 	}
 
-	/** The current model's settings; null if not listed. */
 	get model(): ModelOption | null {
 		return this.#models.find(({ alias }) => alias === this.#model?.alias) ?? null;
 	}

@@ -15,7 +15,6 @@ export class Prompts {
 	readonly #concurrent = new Set<Prompt>();
 	#last: Promise<void> = Promise.resolve();
 
-	/** Whether a prompt runs or waits. */
 	get isBusy(): boolean {
 		return this.#inLine.size > 0;
 	}
@@ -71,7 +70,6 @@ export class Prompts {
 		if (!prompt.isRunning) prompt.withdrawn.resolve();
 	}
 
-	/** Cancels the waiting prompts. */
 	withdrawWaiting(): void {
 		for (const prompt of this.#inLine) if (!prompt.isRunning) this.withdraw(prompt);
 	}

@@ -32,13 +32,11 @@ import { AttachedSessions } from "./attached-sessions.ts";
 import type { Choices } from "./choices.ts";
 import { type Prompt, Prompts } from "./prompts.ts";
 
-/** Sessions per list page. */
 const pageSize = 50;
 
 /** The answer to a prompt canceled before its turn began. */
 const cancelled: PromptResult = { stopReason: "cancelled" };
 
-/** The workspace of a new session. */
 export type Workspace = Omit<OpenSessionParams, "sessionId">;
 
 /** Answers the request for a session; nothing about the session is sent before. */

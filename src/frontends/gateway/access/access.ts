@@ -7,7 +7,6 @@ import type { Tokens } from "./tokens.ts";
 
 /** The request data used for access checks. */
 export interface RequestFacts {
-	/** Every `Host` header. */
 	readonly hosts: readonly string[];
 	readonly origin: string | null;
 	/** `Sec-Fetch-Site`, which browsers set and pages cannot. */
@@ -33,7 +32,6 @@ export interface AccessSettings {
 export const failureLimit = 10;
 export const failureSpan = 60_000;
 export const banSpan = 60_000;
-/** Maximum addresses to track. */
 const rememberedAddresses = 10_000;
 
 const bearer = /^Bearer +([\x21-\x7e]{1,256})$/i;
@@ -132,7 +130,6 @@ export function isLoopback(address: string): boolean {
 	return plain === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(plain);
 }
 
-/** Whether it is the wildcard address. */
 export const isWildcard = (address: string): boolean => address === "0.0.0.0" || address === "::";
 
 /** The `Host` values that reach a server on this address and port. */

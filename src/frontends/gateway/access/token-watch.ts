@@ -4,7 +4,6 @@ import type { Scope } from "../../../api/operations.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Tokens } from "./tokens.ts";
 
-/** Milliseconds between token checks. */
 export const tokenCheckSpan = 5_000;
 
 export class TokenWatch {
@@ -12,7 +11,6 @@ export class TokenWatch {
 	readonly #clock: Clock;
 	/** End callbacks by token, each with the scope it was opened with. */
 	readonly #watchers = new Map<string, Map<() => void, Scope>>();
-	/** Whether a check is scheduled or running. */
 	#isRunning = false;
 
 	constructor(tokens: Pick<Tokens, "scopeOf">, clock: Clock) {

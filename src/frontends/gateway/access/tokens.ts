@@ -26,7 +26,6 @@ const tokenLength = 64;
 export interface Tokens {
 	/** The scope of a token; null if invalid. Fails with `storage-failed` for an unusable file. */
 	scopeOf(token: string): Promise<Scope | null>;
-	/** The first token with this scope, or null. */
 	find(scope: Scope): Promise<string | null>;
 	/** Creates the file with one token per scope, unless it exists. `renew` replaces it, which invalidates earlier tokens. */
 	prepare(renew: boolean): Promise<void>;

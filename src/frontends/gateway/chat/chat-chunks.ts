@@ -33,7 +33,6 @@ export class ChatChunks {
 	readonly #shown: Set<string>;
 	readonly #running = new Set<string>();
 	readonly #previews = new Map<string, string>();
-	/** Call ids by pending approval. */
 	readonly #approvals = new Map<string, string>();
 	readonly #denied: Set<string>;
 	readonly #calls = new Map<string, { readonly name: string; readonly arguments: string | null }>();
@@ -64,7 +63,6 @@ export class ChatChunks {
 		return this.#approvals.size > 0 && this.#running.size === 0;
 	}
 
-	/** Ends the stream before the turn ends. */
 	pause(): void {
 		this.#end([{ type: "finish", finishReason: "tool-calls", messageMetadata: this.#metadata() }]);
 	}

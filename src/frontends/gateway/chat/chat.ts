@@ -163,7 +163,6 @@ function toResponse(sessionId: string, { approval }: AnsweredPart) {
 	};
 }
 
-/** The position right before the turn's first event. */
 async function findTurn(session: SessionApi, turnId: string): Promise<ChatPlace> {
 	for (let before: number | null = null; ; ) {
 		const page = await readHistory(session, { before, limit: searchLength });

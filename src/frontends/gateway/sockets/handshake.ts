@@ -7,10 +7,8 @@ export const plainProtocol = "agentwire";
 /** Token prefix, because browser pages cannot set headers. */
 const bearerPrefix = "agentwire.bearer.";
 
-/** The protocol spoken over a socket. */
 export type SocketTarget = { readonly kind: "acp" } | { readonly kind: "wire"; readonly sessionId: string };
 
-/** The subprotocols that a client offers. */
 export function offeredProtocols(header: string | undefined): readonly string[] {
 	const names = (header ?? "").split(",").map((name) => name.trim());
 	return names.filter((name) => name !== "");

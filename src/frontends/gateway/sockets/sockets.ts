@@ -10,7 +10,6 @@ import { createMessageTransport, type MessageSocket } from "../../../ports/trans
 import { HttpRefusal } from "../replies.ts";
 import { answeredProtocol, type SocketTarget } from "./handshake.ts";
 
-/** Maximum open sockets. */
 export const socketLimit = 64;
 /** Maximum message size in bytes. */
 export const messageLimit = 32 * 1024 * 1024;
@@ -109,7 +108,6 @@ export class Sockets {
 		}
 	}
 
-	/** The number of connected clients. */
 	get count(): number {
 		return this.#open.size;
 	}

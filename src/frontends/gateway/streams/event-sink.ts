@@ -41,7 +41,6 @@ export class ResponseSink implements EventSink {
 		else this.#rounds.add(this.flush);
 	}
 
-	/** Writes the queued text. */
 	readonly flush = (): void => {
 		const text = this.#waiting;
 		this.#waiting = "";

@@ -21,7 +21,6 @@ export const mergeSpan = 25;
 const mergeLimit = 256;
 
 export interface StreamOptions {
-	/** The attachment parameters of each session. */
 	readonly attachments: readonly OperationParams<"session.attach">[];
 	readonly scope: Scope;
 }

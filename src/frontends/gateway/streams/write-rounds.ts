@@ -21,7 +21,6 @@ export class WriteRounds {
 		this.#later = later;
 	}
 
-	/** Calls back once in the next round. */
 	add(write: () => void): void {
 		this.#due.add(write);
 		if (this.#isScheduled) return;

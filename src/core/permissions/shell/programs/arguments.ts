@@ -35,7 +35,6 @@ const synonyms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const abbreviating = new Set(["rm", "git", "cp", "mv", "chmod", "chown", "sed"]);
 
-/** Programs with single-dash long options. */
 const singleDash = new Set(["find", "java", "javac", "go", "gcc", "g++", "clang", "terraform", "openssl", "dd"]);
 
 /** Programs that handle each operand independently. */

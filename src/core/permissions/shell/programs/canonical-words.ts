@@ -2,7 +2,6 @@
 import { posix } from "node:path";
 
 export interface WordPlace {
-	/** Null if unknown. */
 	readonly cwd: string | null;
 	readonly home: string;
 }
@@ -25,7 +24,6 @@ for (const [program, text] of Object.entries(valued)) {
 	longNames.set(program, new Map(words.flatMap((letter, at) => (at % 2 === 0 ? [[letter, words[at + 1] ?? ""]] : []))));
 }
 
-/** Verb aliases, by program. */
 const verbs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 	npm: verbsOf(
 		"i add in ins inst insta instal isnt isnta isntal isntall=install;un rm r remove unlink=uninstall;rum urn run-script=run;" +

@@ -33,14 +33,12 @@ export interface Form {
 	/** Whether options only precede the first operand and the later words do not matter. */
 	readonly optionsFirst?: true;
 	readonly isSingleDash?: true;
-	/** Whether it changes and runs nothing. */
 	readonly reads?: true | ((given: Given) => boolean);
 	readonly files?: Operands;
 	/** The number of leading operands that are not files, and the options that replace them. */
 	readonly skips?: number;
 	readonly instead?: string;
 	readonly moreFiles?: (given: Given) => readonly FileOperand[];
-	/** Whether operands may be `REVISION:PATH`. */
 	readonly hasRevisions?: true;
 	/** Whether it reads the content of files not named in its words. */
 	readonly readsOthers?: true | ((given: Given) => boolean);
@@ -50,11 +48,8 @@ export interface Form {
 	readonly value?: RegExp;
 	/** Why the form does not cover the command, as a clause; null if it does. */
 	readonly judge?: (given: Given) => string | null;
-	/** The form of the words after `--`. */
 	readonly tail?: Form;
-	/** Forms by the next operand. */
 	readonly verbs?: Readonly<Record<string, Form>>;
-	/** Whether a rule must name its verb. */
 	readonly isNamed?: true;
 	/** Whether a session approval includes the first operand, which selects the operation. */
 	readonly isVerb?: true;

@@ -3,7 +3,6 @@ import type { Word } from "../script.ts";
 
 /** The leading options of a program. */
 export interface OptionTable {
-	/** Option letters without a value. */
 	readonly flags?: string;
 	/** Option letters with a value, attached or in the next word. */
 	readonly valued?: string;
@@ -13,7 +12,6 @@ export interface OptionTable {
 	readonly longFlags?: readonly string[];
 	/** Long options with a value, after `=` or in the next word. */
 	readonly longValued?: readonly string[];
-	/** Whether long options have a single dash. */
 	readonly isSingleDash?: boolean;
 	/** Whether long options cannot be abbreviated. */
 	readonly isExact?: boolean;

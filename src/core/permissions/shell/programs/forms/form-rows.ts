@@ -1,6 +1,5 @@
 import type { Form } from "../form.ts";
 
-/** The same form for each name. */
 export function rows(names: string, form: Form): Readonly<Record<string, Form>> {
 	return Object.fromEntries(names.split(" ").map((name) => [name, form]));
 }

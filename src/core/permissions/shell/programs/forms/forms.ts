@@ -1,4 +1,3 @@
-// The table of known programs.
 import type { Form } from "../form.ts";
 import { fileForms } from "./file-forms.ts";
 import { git } from "./git-forms.ts";

@@ -1,4 +1,3 @@
-// What a rule for `git` and its commands covers.
 import type { Form, Given } from "../form.ts";
 import { rows } from "./form-rows.ts";
 

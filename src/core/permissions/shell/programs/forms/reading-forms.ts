@@ -7,7 +7,6 @@ import { rows } from "./form-rows.ts";
 
 /** Prints the contents of its operands, with any options. */
 const reader: Form = { reads: true, anyOption: true, files: "read" };
-/** Its operands are not files. */
 const speaker: Form = { reads: true, anyOption: true, files: "none" };
 
 const grep: Form = {
