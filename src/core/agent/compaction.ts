@@ -54,7 +54,6 @@ const prefix = systemText(
 	"The conversation before this point was summarized to make room. What follows is the summary; go on from it.",
 );
 
-/** Whether the context must be compacted before the next request. */
 export function isCompactionDue(model: Model, { context, compaction }: Dependencies): boolean {
 	const tokens = context.expectedTokenCount;
 	const { triggerRatio, reservedTokens } = compaction;
@@ -111,7 +110,6 @@ async function replaceOlder(
 	return await replaceUnlessCancelled(rows, dependencies, signal);
 }
 
-/** Replaces the context, unless canceled before or during the write. */
 async function replaceUnlessCancelled(
 	rows: readonly ContextRow[],
 	{ context, commit }: Pick<Dependencies, "context" | "commit">,

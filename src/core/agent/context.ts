@@ -2,7 +2,6 @@
 import { type ContentPart, joinTexts, toParts, type UserInput } from "../../api/values/content.ts";
 import type { ContextChange, ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
 
-/** Persists context changes, each atomically. */
 export interface ContextLog {
 	/**
 	 * Resolves when the change is persisted. With `withNext`, resolves earlier: the change is persisted with or before the next
@@ -13,7 +12,6 @@ export interface ContextLog {
 
 type MessageRow = Extract<ContextRow, { type: "message" }>;
 
-/** Characters per estimated token. */
 const charactersPerToken = 4;
 
 export class Context {
@@ -138,7 +136,6 @@ function textLength({ content }: HistoryEntry): number {
 	return content.reduce((length, part) => length + (part.type === "text" ? part.text.length : 0), 0);
 }
 
-/** The text of the agent's last message. */
 export function lastText({ messages }: Pick<Context, "messages">): string {
 	const last = messages.findLast(({ role }) => role === "assistant");
 	return joinTexts(last?.content ?? [], "").trim();

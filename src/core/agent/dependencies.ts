@@ -27,7 +27,6 @@ export interface ToolBox {
 	find(name: string): Tool | null;
 }
 
-/** Input added during the turn. */
 export interface SteerQueue {
 	/** Removes and returns all input, oldest first. */
 	take(): readonly UserInput[];
@@ -42,7 +41,6 @@ export interface CallJournal {
 	ended(call: ToolCall): Promise<void>;
 }
 
-/** Shows the progress of a running call. */
 export interface CallProgress {
 	readonly report: ToolProgress;
 	/** The call has ended: delivers pending progress and drops later progress. */
@@ -108,7 +106,6 @@ export interface Mail {
 
 /** Holds a message to an earlier checkpoint until the end of the step. */
 export interface Mailbox {
-	/** Removes and returns the message, if any. */
 	take(): Mail | null;
 }
 

@@ -1,5 +1,3 @@
-// Failures of session hooks.
-
 import type { TurnError } from "../../api/values/event.ts";
 import { KernelError } from "../../base/errors.ts";
 

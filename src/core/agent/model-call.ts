@@ -114,7 +114,6 @@ function withLastCall(calls: RunningCalls, last: ToolCall | null, isIncomplete: 
 	};
 }
 
-/** Whether the request hides the model's reasoning from clients. */
 function isHidden({ type }: ModelPart, { sampling }: ModelRequest): boolean {
 	return type === "think" && sampling?.thinking === "hidden";
 }

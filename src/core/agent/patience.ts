@@ -22,7 +22,6 @@ const silenceLimit = 300_000;
 const inexactness = 1000;
 
 export function createPatience(model: Model, { clock, emit }: Pick<TurnDependencies, "clock" | "emit">): Patience {
-	/** The silence of earlier attempts. */
 	let carried = 0;
 	let nextNotice = firstNotice;
 

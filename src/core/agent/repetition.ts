@@ -19,7 +19,6 @@ export interface RepetitionGuard {
 	beginAnswer(): AnswerRepetition;
 	/** Commits the current answer's counts. Returns whether the turn must end. */
 	endAnswer(): boolean;
-	/** Resets all counts, for example after a rewind. */
 	reset(): void;
 }
 

@@ -132,7 +132,6 @@ export async function withRetries<T extends { readonly kind: string }>(
 	}
 }
 
-/** Adds the retry time to the message. */
 function withTime(failure: ModelFailure, wait: number, clock: Clock): ModelFailure {
 	const latest = 8.64e15;
 	const time = new Date(Math.min(clock.now() + wait, latest)).toISOString().replace(/\.\d+Z$/, "Z");

@@ -26,7 +26,6 @@ export interface RunningCalls {
 	acted(): readonly ActedCall[];
 }
 
-/** A call that may have had an effect. */
 export interface ActedCall {
 	readonly call: ToolCall;
 	/** Null if aborted: its outcome is unknown. */

@@ -20,12 +20,10 @@ export function withShortenedResults(messages: readonly HistoryEntry[], room: nu
 	);
 }
 
-/** Total text characters of the parts. */
 export function textSizeOf(parts: readonly ContentPart[]): number {
 	return parts.reduce((size, part) => size + textLength(part), 0);
 }
 
-/** Total characters of the tool results. */
 export function resultSizeOf(messages: readonly HistoryEntry[]): number {
 	return textSizeOf(resultParts(messages));
 }

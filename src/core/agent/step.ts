@@ -18,7 +18,6 @@ export type StepOutcome =
 			readonly kind: "done";
 			/** Whether the model still has to see its tool results. */
 			readonly wantsMore: boolean;
-			/** Whether a user's refusal ends the turn. */
 			readonly isRefused: boolean;
 			/** The provider's reason if the answer was truncated and no call could run; else null. */
 			readonly truncated: string | null;

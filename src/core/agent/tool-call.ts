@@ -96,12 +96,10 @@ function textOf(call: ToolCall, decoded: unknown, value: unknown): string | null
 	return value === decoded ? call.function.arguments : JSON.stringify(value);
 }
 
-/** A settled call, and the reason if the tool crashed. */
 interface RanCall extends SettledCall {
 	readonly crash: string | null;
 }
 
-/** Runs a call that no hook blocked. */
 async function runAllowed(
 	tool: Tool,
 	fitted: FittedArguments,
@@ -139,7 +137,6 @@ async function runAllowed(
 	});
 }
 
-/** Whether the decision also covers the other need. */
 function isSameNeed(decided: ApprovalNeed, other: ApprovalNeed | null): boolean {
 	return other?.action === decided.action && isDeepStrictEqual(other.subjects, decided.subjects);
 }
@@ -177,7 +174,6 @@ async function execute(
 	return null;
 }
 
-/** Runs the effect and records its changes in the work directories. */
 async function runRecorded(
 	preparation: Extract<Preparation, { kind: "ready" }>,
 	call: ToolCall,
@@ -190,7 +186,6 @@ async function runRecorded(
 	return await recordFiles(preparation.approval?.subjects ?? [], run, signal);
 }
 
-/** Runs the effect and shows its progress. */
 async function runWatched(
 	preparation: Extract<Preparation, { kind: "ready" }>,
 	call: ToolCall,

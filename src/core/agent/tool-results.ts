@@ -65,7 +65,6 @@ const deniedBriefs: Readonly<Record<DeniedBy, string>> = {
 	default: "Rejected: nobody to ask",
 };
 
-/** The result of a call blocked by a hook. */
 export function blockedByHook(reason: string): ToolReturn {
 	return toolError(reason === "" ? "Blocked by PreToolUse hook" : reason, "Hook blocked");
 }
@@ -87,7 +86,6 @@ export const incompleteCall = toolError(
 	"Cut off by the token limit",
 );
 
-/** The result of a call that exceeds a budget. */
 export function beyondBudget(reason: string): ToolReturn {
 	return toolError(`The tool was not run. ${reason}`, "Budget used up");
 }

@@ -66,7 +66,6 @@ function whenFailed(hook: CommandHook, what: string): HookDecision {
 	return hook.failClosed ? blocked(`The hook \`${hook.command}\` ${what}, and it is set to block then.`) : allowed;
 }
 
-/** Whether a decision on stdout may have been truncated. */
 function mayLackDecision({ truncated, output }: RunOutcome): boolean {
 	return truncated && /^\s*(?:\{|$)/.test(output);
 }

@@ -1,5 +1,3 @@
-// The types of hooks and their decisions.
-
 import type { HookEvent } from "../../api/values/hooks/hook-event.ts";
 import { beginning } from "../../base/text/well-formed.ts";
 
@@ -45,7 +43,6 @@ export interface CommandHook extends HookBase {
 	readonly failClosed: boolean;
 }
 
-/** A hook decided by a client. */
 export interface ClientHook extends HookBase {
 	readonly kind: "client";
 	/** The client, once it is attached. */

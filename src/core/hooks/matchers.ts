@@ -11,7 +11,6 @@ export type MatchResult =
 const longestSearch = 200_000_000;
 /** Maximum target length times word count for a plain search. */
 const longestPlainSearch = 20_000_000;
-/** Maximum compiled matchers in the cache. */
 const maximumRetained = 1000;
 /** `Shell`, `^Shell$`, `ReadFile|^Grep`: searchable without the engine. */
 const plainMatcher = /^\^?\w+\$?(?:\|\^?\w+\$?)*$/;

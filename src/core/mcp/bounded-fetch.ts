@@ -40,7 +40,6 @@ function limitSize(limit: number, byEvent: boolean): TransformStream<Uint8Array,
 /** Measures stream bytes; returns the length of the current event, which ends with a blank line. */
 function createEventMeasure(): (bytes: Uint8Array) => number {
 	let length = 0;
-	/** Whether the line is empty so far, except for a carriage return. */
 	let isBlank = true;
 	return (bytes) => {
 		for (const byte of bytes) {

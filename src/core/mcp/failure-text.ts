@@ -54,7 +54,6 @@ const issuesSchema = v.pipe(
 	v.array(v.object({ path: v.array(v.union([v.string(), v.number()])), message: v.string() })),
 );
 
-/** Maximum faults to name. */
 const faultLimit = 3;
 
 /** Condenses the library's message, which includes its parser report as JSON, into one clause. */

@@ -5,7 +5,6 @@ export type FieldValue = string | number | boolean | string[];
 
 export type ReadField =
 	| { readonly ok: true; readonly value: FieldValue }
-	/** A clause. */
 	| { readonly ok: false; readonly issue: string };
 
 export interface FormField {

@@ -18,7 +18,6 @@ import { createServerLog } from "./server-log.ts";
 
 export type ElicitParams = ElicitRequest["params"];
 
-/** Dependencies shared by links. */
 export interface LinkParts {
 	readonly processes: Processes;
 	readonly authorization: McpAuthorization;
@@ -29,7 +28,6 @@ export interface LinkParts {
 	readonly version: string;
 }
 
-/** Where a server is used. */
 export interface ServerPlace {
 	/** The absolute project directory. Programs only start there if their entry says so. */
 	readonly workDir: string;
@@ -38,7 +36,6 @@ export interface ServerPlace {
 	readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Server events. */
 export interface LinkHandlers {
 	toolsChanged(): void;
 	elicit(params: ElicitParams, signal: AbortSignal): Promise<ElicitResult>;
@@ -55,7 +52,6 @@ export interface Link {
 	close(): Promise<void>;
 }
 
-/** The server requires a sign-in. */
 export class NotSignedIn extends Error {
 	override readonly name = "NotSignedIn";
 }

@@ -34,7 +34,6 @@ export interface RemoteTransportSettings {
 }
 
 export interface RemoteTransport extends Transport {
-	/** Ends the session on the server. */
 	takeLeave(): Promise<void>;
 }
 

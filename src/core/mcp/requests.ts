@@ -22,7 +22,6 @@ function isModern(client: Client): boolean {
 
 export interface ServerTools {
 	readonly tools: readonly unknown[];
-	/** Whether the list was truncated. */
 	readonly isCut: boolean;
 }
 

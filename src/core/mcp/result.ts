@@ -21,7 +21,6 @@ export type CallResult = v.InferOutput<typeof callResultSchema>;
 
 /** Characters of text and media URLs. */
 const budget = 100_000;
-/** Maximum parts to convert. */
 const partLimit = 1000;
 /** Maximum characters for the description of an unknown part. */
 const descriptionLength = 200;

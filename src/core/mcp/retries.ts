@@ -4,7 +4,6 @@ import type { LinkFailure } from "./failure.ts";
 
 export interface Retries {
 	isDue(): boolean;
-	/** Connecting failed. */
 	missed(failure: LinkFailure): void;
 	connected(): void;
 }

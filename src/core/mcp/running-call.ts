@@ -12,7 +12,6 @@ export interface RunningCall {
 	readonly asker: Asker;
 	/** Aborts with the caller, or at the deadline. */
 	readonly signal: AbortSignal;
-	/** Whether the deadline has passed. */
 	isLate(): boolean;
 	/** The server's last progress report; empty before it. */
 	progress: string;
@@ -21,7 +20,6 @@ export interface RunningCall {
 	end(): void;
 }
 
-/** `timeout` in milliseconds. */
 export function startCall(asker: Asker, timeout: number, clock: Clock, outer: AbortSignal): RunningCall {
 	const controller = new AbortController();
 	let left = timeout;

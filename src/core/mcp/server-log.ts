@@ -6,9 +6,7 @@ import { cut } from "../../base/text/sentence.ts";
 import { beginning } from "../../base/text/well-formed.ts";
 
 export interface ServerLog {
-	/** Logs stderr data. */
 	hear(bytes: Buffer): void;
-	/** Logs a line from another source. */
 	note(source: string, text: string): void;
 	/** Ends the log. Returns the last stderr line, which may contain the exit reason; empty if none. */
 	end(): string;
@@ -16,7 +14,6 @@ export interface ServerLog {
 
 /** Maximum bytes of a stderr line; longer lines are dropped. */
 const lineLimit = 64 * 1024;
-/** Maximum characters to log per line. */
 const shownLength = 1000;
 const lastLineLength = 300;
 /** Characters to log per period, and the period in milliseconds; the rest is only counted. */

@@ -22,7 +22,6 @@ export interface ServerLease {
 export interface ServerSetSettings {
 	readonly servers: readonly McpServerSettings[];
 	acquire(server: McpServerSettings): ServerLease;
-	/** Whether another tool already uses the name. */
 	isTaken(name: string): boolean;
 	readonly questions: QuestionOperations;
 	/** Milliseconds per call, unless its server has its own limit. */
@@ -76,7 +75,6 @@ function createStarts(clock: Clock) {
 			const withdraw = clock.after(startPatience, end);
 			void connected.then(end);
 		},
-		/** Releases all waiting programs. */
 		end(): void {
 			for (const end of ends) end();
 		},
@@ -140,7 +138,6 @@ export class ServerSet {
 		for (const { connection } of this.#members ?? []) connection.retry();
 	}
 
-	/** Whether a turn has to wait. */
 	get isLoading(): boolean {
 		return !this.#isLoaded;
 	}
@@ -178,7 +175,6 @@ export class ServerSet {
 		return state === "pending" && this.#due.has(member) ? "connecting" : state;
 	}
 
-	/** Releases the connections. */
 	end(): void {
 		this.#withdrawBound();
 		for (const { withdraw, release } of this.#members ?? []) {

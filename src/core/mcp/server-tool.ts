@@ -13,7 +13,6 @@ import type { ListedTool } from "./tool-list.ts";
 
 export interface ServerToolSettings {
 	readonly connection: Pick<ServerConnection, "name" | "call">;
-	/** Maximum milliseconds per call. */
 	readonly callTimeout: number;
 	/** Asks the user when the server requests input during a call. */
 	readonly questions: QuestionOperations;

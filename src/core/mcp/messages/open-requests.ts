@@ -17,7 +17,6 @@ export class OpenRequests {
 		return this.#whole !== null;
 	}
 
-	/** Records a message to the server. */
 	sent(message: JSONRPCMessage): void {
 		if (!("method" in message)) return;
 		if ("id" in message) this.#methods.set(message.id, message.method);
@@ -27,7 +26,6 @@ export class OpenRequests {
 		}
 	}
 
-	/** Records the answer to a request, with its text. */
 	answered(id: RequestId, text: string): void {
 		this.#methods.delete(id);
 		this.#lastAnswer = text;

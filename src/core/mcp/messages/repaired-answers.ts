@@ -53,10 +53,8 @@ function repairJson(context: AnswerContext): Repair {
 function repairEvents(context: AnswerContext): Repair {
 	const decoder = new TextDecoder();
 	const encoder = new TextEncoder();
-	/** Data lines of the current event. */
 	let data: string[] = [];
 	let others: string[] = [];
-	/** Pieces of the current line. */
 	let pieces: string[] = [];
 	let isAfterReturn = false;
 	const endEvent = (): string => {
@@ -118,7 +116,6 @@ function repairText(text: string, context: AnswerContext): string {
 	return repaired.length === 0 ? text : `[${repaired.join(",")}]`;
 }
 
-/** Null if it is not a message. */
 function repairValue(value: unknown, text: string, context: AnswerContext): string | null {
 	const message = repairMessage(value, context.open);
 	if (message === null || ("method" in message && !isNestedWithin(value, depthLimit))) return null;

@@ -8,7 +8,6 @@ const requestLimit = 200;
 export function boundRequests(transport: Transport, exceeded: () => void): void {
 	const receive = transport.onmessage;
 	const send = transport.send.bind(transport);
-	/** Ids of the requests in progress. */
 	const running = new Set<unknown>();
 	let isExceeded = false;
 	transport.onmessage = (message, extra) => {
