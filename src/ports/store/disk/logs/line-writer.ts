@@ -63,7 +63,7 @@ class LineWriter implements LineFile {
 		return this.#inOrder(async () => {
 			if (lines.length === 0) return;
 			const { path, prepare, isReplaceable } = this.#options;
-			// Checks an open file concurrently: each call takes a thread its time.
+			// Check an open file in parallel, because each of the two calls occupies a thread for a while.
 			const checking = this.#handle === null || isReplaceable === true ? null : this.#checkedSize();
 			checking?.catch(() => undefined);
 			await prepare();
