@@ -339,7 +339,6 @@ function toPrintOptions(given: GivenFlags, { family, printsRepr, outputFormat }:
 	};
 }
 
-/** Null if the flag was not given. */
 function toWord<W extends string>(given: Pick<GivenFlag, "name" | "value"> | null, words: readonly W[]): W | null {
 	if (given === null) return null;
 	const word = words.find((one) => one === given.value);

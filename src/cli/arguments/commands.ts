@@ -26,7 +26,6 @@ import { UsageError } from "./usage-error.ts";
 export type CommandCall =
 	| { readonly kind: "info"; readonly json: boolean }
 	| { readonly kind: "setup" }
-	/** The shell is null if not given. */
 	| { readonly kind: "completion"; readonly shell: Shell | null }
 	| { readonly kind: "export"; readonly options: ExportOptions }
 	/** A session id, or a path as typed. */

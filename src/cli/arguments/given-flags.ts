@@ -3,7 +3,6 @@ import type { Family } from "./conventions.ts";
 import { type Flag, type FlagKey, findFlag, nearestFlagName } from "./flags.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** One flag as typed. `value` is null for flags without a value. */
 export interface GivenFlag {
 	readonly flag: Flag;
 	readonly name: string;

@@ -4,7 +4,6 @@ import { UsageError } from "./usage-error.ts";
 
 export interface OwnFlag {
 	readonly names: readonly [string, ...string[]];
-	/** The name of the value; null if the flag takes none. */
 	readonly value: string | null;
 }
 

@@ -9,7 +9,6 @@ export interface CompletionLevel {
 	readonly path: readonly string[];
 	readonly words: readonly { readonly name: string; readonly about: string }[];
 	readonly flags: readonly CommandFlag[];
-	/** Candidates for other words; null if none. */
 	readonly offers: Offers | null;
 }
 

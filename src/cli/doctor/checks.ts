@@ -31,7 +31,6 @@ export interface Finding {
 	/** `warning`: the program works, but with restrictions or not safely. */
 	readonly status: "ok" | "warning" | "failed";
 	readonly found: string;
-	/** What to do; null if nothing. */
 	readonly advice: string | null;
 }
 

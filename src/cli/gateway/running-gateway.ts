@@ -12,7 +12,6 @@ const sizeLimit = 65_536;
 const runningSchema = v.object({ pid: processIdSchema, origin: storedOriginSchema, url: v.string() });
 export type RunningGateway = v.InferOutput<typeof runningSchema>;
 
-/** Null if none is running. */
 export async function findRunningGateway(
 	shareDir: string,
 	files: Pick<Files, "status" | "read">,

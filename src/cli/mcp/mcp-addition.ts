@@ -43,7 +43,6 @@ function toRemote({ target, environment, headers: typed, auth }: McpAddition): o
 	return { url, transport: "http", ...(headers === null ? {} : { headers }), ...(auth === null ? {} : { auth }) };
 }
 
-/** Null if nothing was given. */
 function toTable(flag: string, separator: "=" | ":", typed: readonly string[]): Record<string, string> | null {
 	if (typed.length === 0) return null;
 	const trim = (text: string) => (separator === ":" ? text.trim() : text);

@@ -50,7 +50,6 @@ export async function readZip(bytes: Buffer): Promise<ZipFile[]> {
 	return files;
 }
 
-/** Null for a directory. */
 function toFile(archive: Archive, entry: Entry): ZipFile | null {
 	const name = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, true);
 	const mode = unixSystems.has(entry.versionMadeBy >> 8) ? entry.externalFileAttributes >>> 16 : 0;

@@ -4,7 +4,6 @@ import { retryText } from "../../api/values/retry-text.ts";
 import type { PrintOptions } from "../arguments/command-line.ts";
 import { withoutControls } from "../printable-text.ts";
 
-/** Null if there is nothing to report. */
 export function modelNote(
 	{ body }: AgentEvent,
 	{ outputFormat, lines, finalMessageOnly }: Pick<PrintOptions, "outputFormat" | "lines" | "finalMessageOnly">,

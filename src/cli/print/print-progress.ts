@@ -101,7 +101,6 @@ export function createProgress({ clock, write, columns, column }: ProgressSettin
 	};
 }
 
-/** The activity after this event; null if unchanged. */
 function activityAt(body: EventBody): string | null {
 	if (body.type === "content.delta") return body.part.type === "think" ? "thinking" : "answering";
 	if (body.type === "tool-call.started") return `calling ${onOneLine(body.call.function.name, 40)}`;

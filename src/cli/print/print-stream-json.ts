@@ -44,7 +44,6 @@ export const messageForm: StreamForm = {
 type Row<T extends EventType> = (body: EventBodyOf<T>) => void;
 
 export function createStreamJsonPrinter(form: StreamForm, write: Write): Printer {
-	/** The streaming answer; null when there is none. */
 	let answer: Assembly | null = null;
 	/** Results of calls that ran while the answer was still streaming: they follow it. */
 	let results: LineText[] = [];

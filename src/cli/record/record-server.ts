@@ -97,7 +97,6 @@ async function answer(request: IncomingMessage, response: ServerResponse, target
 	response.end();
 }
 
-/** Null if the body is too long. */
 async function readBody(request: IncomingMessage): Promise<Buffer | null> {
 	const pieces: Buffer[] = [];
 	let length = 0;

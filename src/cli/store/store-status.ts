@@ -16,7 +16,6 @@ export interface StoreStatus {
 	readonly reachable: boolean;
 	/** The schema version: 0 for no tables, null if unknown. */
 	readonly version: number | null;
-	/** Why it is unusable; null if it is usable. */
 	readonly why: string | null;
 }
 

@@ -58,7 +58,6 @@ async function isAdmitted(opened: BigIntStats, target: string, admits: readonly 
 	return found !== null && opened.dev === found.dev && opened.ino === found.ino;
 }
 
-/** Opens a file for reading; null if missing. */
 async function openToRead({ privacyOf, closing, admits }: Access, target: string): Promise<ReadableFile | null> {
 	for (let count = 0; count < openingLimit; count += 1) {
 		const file = await orNullWhenMissing(openReadable(target));
@@ -79,7 +78,6 @@ async function openToRead({ privacyOf, closing, admits }: Access, target: string
 	throw Object.assign(new Error(`ESTALE: replaced while it was opened, '${target}'`), { code: "ESTALE", path: target });
 }
 
-/** Runs `work` with the file open for reading; null if missing. */
 async function withReadable<T>(
 	access: Access,
 	target: string,

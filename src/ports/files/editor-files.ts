@@ -18,7 +18,6 @@ const patience = 10_000;
 
 /** A failure, a timeout of ten seconds and a non-text answer count as refusals: the disk is used. */
 export function guardEditor(files: EditorFiles, { clock, log }: { readonly clock: Clock; readonly log: Log }): Editor {
-	/** The answer; null on a timeout or abort. */
 	const ask = async <T>(
 		what: string,
 		path: string,

@@ -131,7 +131,6 @@ function readStart(pid: number): { readonly started: string; readonly hasEnded: 
 	return started === undefined ? null : { started, hasEnded: "ZX".includes(state) };
 }
 
-/** Null for an unreadable or empty file. */
 function readText(file: string): string | null {
 	const text = readOrNull(() => readFileSync(file, "latin1").trim());
 	return text === "" ? null : text;

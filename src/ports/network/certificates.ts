@@ -9,7 +9,6 @@ export interface CertificateSettings {
 	readonly environment: Readonly<Record<string, string>>;
 	/** Absolute; null for none. */
 	readonly caFile: string | null;
-	/** The whole file; null if missing. */
 	readFile(path: string): Promise<Uint8Array | null>;
 	readonly log: Log;
 }

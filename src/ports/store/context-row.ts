@@ -66,7 +66,6 @@ function toMessageRow(
 	};
 }
 
-/** Null for invalid content. */
 function toContent(content: unknown): ContentPart[] | null {
 	if (content === null || content === undefined) return [];
 	if (typeof content === "string") return [{ type: "text", text: content }];

@@ -63,7 +63,6 @@ export interface RecordOrigin {
 	readonly epoch: string;
 }
 
-/** Decodes an event, completed by its origin; null if invalid. */
 export function fromEventRecord(line: unknown, { sessionId, epoch }: RecordOrigin): AgentEvent | null {
 	const placed = readPlaced(line);
 	if (placed === null) return null;
@@ -74,7 +73,6 @@ export function fromEventRecord(line: unknown, { sessionId, epoch }: RecordOrigi
 	return log ? { ...read, isFromLog: true } : read;
 }
 
-/** Decodes state fields; null if invalid. */
 export function fromStateRecord(value: unknown): Partial<SessionState> | null {
 	const parsed = v.safeParse(stateSchema, value);
 	return parsed.success ? parsed.output : null;
@@ -98,7 +96,6 @@ export function toSummaryRecord({
 	};
 }
 
-/** Decodes a summary; null if invalid. */
 export function fromSummaryRecord(value: unknown, origin: RecordOrigin): JournalSummary | null {
 	const parsed = v.safeParse(summarySchema, value);
 	if (!parsed.success) return null;

@@ -98,7 +98,6 @@ export async function compareSessions(source: StoredSession, copy: StoredSession
 	return differences;
 }
 
-/** Returns one event after another, and null at the end. */
 function createReader(pages: AsyncIterator<readonly AgentEvent[]>): () => Promise<AgentEvent | null> {
 	let page: readonly AgentEvent[] = [];
 	let index = 0;

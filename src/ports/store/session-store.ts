@@ -170,7 +170,6 @@ export interface StoredSession {
 	isHeld?(): Promise<boolean>;
 	/** Opens or creates a subagent's stored data. */
 	createAgent(description: AgentDescription): Promise<StoredAgent>;
-	/** Null if it does not exist. */
 	openAgent(id: string): Promise<StoredAgent | null>;
 	readonly tasks: StoredTasks;
 	readonly notifications: StoredNotifications;

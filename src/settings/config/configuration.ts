@@ -44,7 +44,6 @@ export interface ModelSettings {
 	/** As configured; selection adds those implied by the model name. */
 	readonly capabilities: readonly ModelCapability[];
 	readonly displayName: string | null;
-	/** Null if not configured. */
 	readonly price: ModelPrice | null;
 }
 
@@ -169,10 +168,8 @@ export interface StoreSettings {
 	/** The database URL as configured, which may contain a password; null for none. */
 	readonly url: string | null;
 	readonly schema: string;
-	/** A file with the password; null for none. */
 	readonly passwordFile: string | null;
 	readonly tls: {
-		/** Null if not configured. */
 		readonly mode: "disable" | "require" | "verify-ca" | "verify-full" | null;
 		/** Certificate authorities that replace the system's; null for none. */
 		readonly caFile: string | null;

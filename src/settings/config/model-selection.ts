@@ -55,7 +55,6 @@ export interface Sampling {
 export type ThinkingMode = "on" | "off" | "default";
 
 export type ModelSelection =
-	/** No model; `alias` is the requested one, or null. */
 	| { readonly kind: "none"; readonly alias: string | null }
 	| {
 			readonly kind: "model";

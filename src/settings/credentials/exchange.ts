@@ -19,7 +19,6 @@ export interface PlatformRequest {
 }
 
 export type PlatformAnswer =
-	/** `body` is null if it is not JSON. */
 	| { readonly kind: "answered"; readonly status: number; readonly body: unknown }
 	| { readonly kind: "unreachable"; readonly reason: string };
 

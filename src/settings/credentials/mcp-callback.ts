@@ -70,7 +70,6 @@ export async function listenForCallback({ state, port, signal, clock }: Callback
 	}
 }
 
-/** Null if the request is not the authorization response. */
 function readAnswer({ method, url = "" }: IncomingMessage): URLSearchParams | null {
 	const start = `${callbackPath}?`;
 	return method === "GET" && url.startsWith(start) ? new URLSearchParams(url.slice(start.length)) : null;

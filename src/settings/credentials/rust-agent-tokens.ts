@@ -38,7 +38,6 @@ export interface RustAgentTokens {
 
 export function createRustAgentTokens({ files, shareDir, log, clock }: McpTokenPlace): RustAgentTokens {
 	const file = path.join(shareDir, "credentials", "mcp_auth.json");
-	/** Null when there is no such file. */
 	const readFile = async (): Promise<{ readonly root: object; readonly servers: object } | null> => {
 		const bytes = await files.read(file);
 		if (bytes === null) return null;

@@ -5,7 +5,6 @@ import type { Clock } from "../../../base/clock.ts";
 export interface IdleSockets {
 	/** Holds an idle connection for `lifetime` milliseconds. */
 	add(origin: string, socket: Socket, lifetime: number): void;
-	/** The most recently used connection; null if none is usable. */
 	take(origin: string): Socket | null;
 }
 

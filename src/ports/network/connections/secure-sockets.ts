@@ -11,7 +11,6 @@ export type Secure = (socket: Socket, host: string, port: number) => Promise<Soc
 /** Maximum hosts whose last TLS session is stored, which saves the next handshake a round trip. */
 const sessionLimit = 100;
 
-/** Null trusts only the default authorities. */
 export function createSecure(trust: SecureContext | null): Secure {
 	const sessions = new Map<string, Buffer>();
 	return async (socket, host, port) => {

@@ -130,7 +130,6 @@ interface Sent {
 	fail(reason: unknown): void;
 	/** Whether the whole request was sent. */
 	isSent(): boolean;
-	/** The connection's first error; null if none. */
 	trouble(): Error | null;
 }
 

@@ -8,7 +8,6 @@ export interface ProxyServer {
 	readonly protocol: "http" | "https" | "socks5";
 	readonly host: string;
 	readonly port: number;
-	/** Null if the variable contains none. */
 	readonly credentials: { readonly user: string; readonly password: string } | null;
 	readonly variable: string;
 }

@@ -80,7 +80,6 @@ function isRunning(status: AgentStatus): boolean {
 	return status === "running_foreground" || status === "running_background";
 }
 
-/** Null for a missing or invalid file. */
 async function readMeta(file: string, files: Files): Promise<v.InferOutput<typeof metaSchema> | null> {
 	const text = (await files.read(file))?.toString("utf8");
 	const parsed = text === undefined ? null : v.safeParse(metaSchema, parseLine(text));

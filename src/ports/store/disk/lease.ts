@@ -194,7 +194,6 @@ export async function takeLeaseAtOnce(options: LeaseOptions): Promise<Lease> {
 	}
 }
 
-/** The lease holder, unless it is known to be dead; null if none. */
 export async function findHolder(files: Files, leasePath: string): Promise<LeaseHolder | null> {
 	const holder = toHolder((await readText(files, leasePath).catch(() => null)) ?? "");
 	return holder === null || livenessOf(holder) === "ended" ? null : toLeaseHolder(holder);

@@ -208,7 +208,6 @@ interface JournalStart {
 	readonly hasContext: boolean;
 	readonly hasEvents: boolean;
 	readonly hasMessages: boolean;
-	/** From the first prompt; null without one. */
 	readonly title: string | null;
 }
 
@@ -258,7 +257,6 @@ function withRecord(start: JournalStart, record: ReadRecord): JournalStart {
 	}
 }
 
-/** The title from the journal's first prompt; null if none. */
 async function readJournalTitle(files: Files, { journal }: SessionPaths): Promise<string | null> {
 	if ((await files.status(journal)) === null) return null;
 	return (await readJournalStart(files, journal, ({ title }) => title !== null)).title;

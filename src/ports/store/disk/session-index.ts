@@ -70,7 +70,6 @@ function applied(changes: readonly Change[], content: IndexContent): IndexConten
 
 const emptyContent: IndexContent = { others: {}, entries: [] };
 
-/** Null if the bytes are not a valid index. */
 function parseIndex(bytes: Buffer): IndexContent | null {
 	let value: unknown;
 	try {

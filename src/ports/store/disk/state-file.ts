@@ -129,7 +129,6 @@ function withChange(base: Stored, { archivedAt, creationOptions, forkedFrom }: P
 	return { ...base, ...archive, ...made, ...forked };
 }
 
-/** Null if the bytes are not JSON of this shape. */
 async function parseAs<S extends v.GenericSchema>(schema: S, bytes: Buffer): Promise<v.InferOutput<S> | null> {
 	let value: unknown;
 	try {
@@ -156,7 +155,6 @@ function withLegacy(stored: Stored, legacy: v.InferOutput<typeof legacySchema>):
 }
 
 interface Found {
-	/** Null if missing or damaged. */
 	readonly stored: Stored | null;
 	readonly damaged: boolean;
 	/** Whether `metadata.json` was merged into it. */
@@ -190,7 +188,6 @@ export async function readListedState(files: Files, directory: string): Promise<
 	return { title: stored?.custom_title ?? null, archivedAt, damaged };
 }
 
-/** The slug of the session's current plan; null if none. */
 export async function readPlanSlug(files: Files, directory: string): Promise<string | null> {
 	const { stored } = await find(files, directory);
 	return stored === null ? null : toPlanSlug(stored);

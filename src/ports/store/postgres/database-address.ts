@@ -12,7 +12,6 @@ export interface DatabaseAddress {
 	readonly database: string;
 	readonly user: string | null;
 	readonly password: string | null;
-	/** Null if not in the URL. */
 	readonly tls: TlsMode | null;
 }
 

@@ -94,7 +94,6 @@ export async function* readRawLines(files: FileReader, path: string, range: File
 	for await (const lines of readRawBatches(files, path, range)) yield* lines;
 }
 
-/** Parses a JSON object line; null if invalid. */
 export function parseRawLine({ bytes }: RawLine): Record<string, unknown> | null {
 	return bytes === null ? null : parseLine(bytes.toString("utf8"));
 }

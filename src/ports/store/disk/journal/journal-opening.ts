@@ -34,7 +34,6 @@ export interface OpenedJournal {
 	readonly sizes: LogSizes;
 	/** The tail's effect on the context log: one stage, plus one per replacement. */
 	readonly stages: readonly ContextStage[];
-	/** The state changes in the tail; null if none. */
 	readonly state: Partial<SessionState> | null;
 	/** Whether the session was closed cleanly: nothing written before is missing. */
 	readonly isClosed: boolean;

@@ -72,7 +72,6 @@ export function toHeaderLine({ epoch, history }: JournalHeader): string {
 	return JSON.stringify({ journal: journalVersion, epoch, history });
 }
 
-/** Parses a header and its format version; null if invalid. */
 export function fromHeaderLine(value: unknown): (JournalHeader & { readonly version: number }) | null {
 	const parsed = v.safeParse(headerSchema, value);
 	if (!parsed.success) return null;

@@ -123,7 +123,6 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 	const waiting: WaitingCommit[] = [];
 	/** Whether unawaited batches must be stored now. */
 	let isOverdue = false;
-	/** Why the last write failed; null if it succeeded. */
 	let failure: unknown = null;
 	let withdrawOverdue: (() => void) | null = null;
 	let withdrawRest: (() => void) | null = null;

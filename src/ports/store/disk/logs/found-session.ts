@@ -3,7 +3,6 @@ import type { FoundFiles } from "./found-files.ts";
 
 /** Sizes of the logs in bytes, 0 if missing. */
 export interface FoundSession {
-	/** The context file; null if the session has none. */
 	readonly contextPath: string | null;
 	readonly journalSize: number;
 	readonly contextSize: number;

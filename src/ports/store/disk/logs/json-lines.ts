@@ -22,7 +22,6 @@ function mayBeObject(text: string): boolean {
 	return text.trimEnd().endsWith("}");
 }
 
-/** Parses a JSON object line; null if invalid. */
 export function parseLine(text: string): Record<string, unknown> | null {
 	// The ends reveal most damage: an exception for each line of a damaged file would take seconds.
 	if (!mayBeObject(text)) return null;
@@ -35,7 +34,6 @@ export function parseLine(text: string): Record<string, unknown> | null {
 	}
 }
 
-/** The JSON object of a line; null if invalid. */
 type ParsedLine = Record<string, unknown> | null;
 
 function isBlank(text: string): boolean {

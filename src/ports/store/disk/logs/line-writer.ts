@@ -25,7 +25,6 @@ class LineWriter implements LineFile {
 	#handle: AppendFile | null = null;
 	#unsynced = false;
 	#isShared = false;
-	/** The last known status; null without a file. */
 	#seen: FileStatus | null = null;
 	#whole: FileStatus | null;
 	/** Whether all appended lines are complete, with no other write since. */

@@ -36,7 +36,6 @@ const agentSchema = v.object({
 });
 type AgentRow = v.InferOutput<typeof agentSchema>;
 
-/** Null if it does not exist. */
 export async function openAgent(id: string, options: AgentOptions): Promise<StoredAgent | null> {
 	const row = await readAgent(id, options);
 	if (row === null) return null;

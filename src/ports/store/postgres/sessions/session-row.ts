@@ -34,7 +34,6 @@ const rowSchema = v.object({
 });
 export type SessionRow = v.InferOutput<typeof rowSchema>;
 
-/** Null if it does not exist. */
 export async function readSessionRow(database: Database, id: string): Promise<SessionRow | null> {
 	const { schema } = database;
 	const [row] = await database.query(

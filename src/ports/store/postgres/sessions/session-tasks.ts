@@ -31,7 +31,6 @@ export interface TaskOptions {
 	readonly writes: FencedWrites;
 	/** Runs the work while the session is open; fails `closed` afterwards. */
 	whileOpen<T>(work: () => Promise<T>): Promise<T>;
-	/** The local command files; null if commands are unavailable. */
 	readonly local: LocalFiles | null;
 	/** Milliseconds since the epoch. */
 	now(): number;
