@@ -1,4 +1,4 @@
-// Marks text in a conversation that the program wrote, not the person or a tool.
+// Marks conversation text written by the program, not by the user or a tool.
 
 export function systemText(text: string): string {
 	return `<system>${text}</system>`;

@@ -30,7 +30,7 @@ const namePattern = /^[A-Za-z0-9_-]+$/;
 /** A file that would be a skill if it were usable. */
 export interface LeftOutSkill {
 	readonly path: string;
-	/** A clause without a subject and full stop. */
+	/** A clause without a subject or full stop. */
 	readonly reason: string;
 }
 

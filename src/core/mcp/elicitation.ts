@@ -27,7 +27,7 @@ function besides({ label, otherLabel, description }: OwnChoice, { choices }: For
 
 type Form = NonNullable<ElicitResult["content"]>;
 
-/** Asks one question at a time. Declines if there is nobody to ask; cancels if the user dismisses a question. */
+/** Asks one question at a time. Declines if no user can be asked; cancels if the user dismisses a question. */
 export async function answerForm(
 	params: ElicitParams,
 	server: string,

@@ -22,7 +22,7 @@ export function withChaos(stream: Model["stream"], random: () => number = Math.r
 	};
 }
 
-/** Truncates the arguments of some calls, also when they are split into pieces. */
+/** Truncates the arguments of some calls, whole or in pieces. */
 function createGarbler(random: () => number): (part: ModelPart) => ModelPart {
 	let isGarbled = false;
 	return (part) => {

@@ -94,7 +94,7 @@ export function isWide(text: string): boolean {
 	return false;
 }
 
-/** The engine's name of a property such as `Letter`, `gc=L` or `Script=Greek`. */
+/** The engine's name for a property such as `Letter`, `gc=L` or `Script=Greek`. */
 export function propertyName(written: string): string {
 	const [, name = written] = /^(?:General_Category|gc|Script|sc)=(.*)$/.exec(written) ?? [];
 	return categories.get(name) ?? name;

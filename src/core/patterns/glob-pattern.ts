@@ -2,7 +2,6 @@
 // directories. Other characters (braces, parentheses, backslashes) are literal.
 
 export type PatternStep =
-	/** A name without wildcards. */
 	| { readonly kind: "name"; readonly name: string }
 	| { readonly kind: "match"; readonly matches: (name: string) => boolean }
 	/** Zero or more directories. */

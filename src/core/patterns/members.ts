@@ -7,14 +7,11 @@ export interface Member {
 	readonly text: string;
 	/** Whether it matches several characters and so cannot begin or end a range. */
 	readonly isSet: boolean;
-	/** The position after it. */
+	/** The end position. */
 	readonly end: number;
 }
 
-/**
- * Code points of escapes such as `
- * `.
- */
+/** Code points of the control escapes. */
 const controls: Readonly<Record<string, number>> = { n: 0x0a, r: 0x0d, t: 0x09, f: 0x0c, v: 0x0b };
 
 /** Parses the set whose bracket is at `start`; the result includes the brackets. */
@@ -27,7 +24,7 @@ export function readBrackets(pattern: string, start: number, syntax: PatternSynt
 	while (pattern.charAt(position) !== "]" || (syntax === "python" && position === first)) {
 		if (position >= pattern.length) throw new Refusal('a "[" is not closed');
 		if (pattern.charAt(position) === "-") {
-			// Next to a set the hyphen forms no range.
+			// Next to a set, a hyphen does not form a range.
 			const isPlain = wasSet || /^\\[dDwWsSpP]/.test(pattern.slice(position + 1, position + 3));
 			inside += isPlain ? "\\-" : "-";
 			position += 1;

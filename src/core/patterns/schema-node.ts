@@ -30,7 +30,7 @@ export class Evaluated {
 	}
 }
 
-/** Whether the value fits the schema. Throws TooMuchWork. */
+/** Throws TooMuchWork. */
 export function fits(
 	node: SchemaNode,
 	value: unknown,

@@ -95,7 +95,6 @@ export class Run {
 	}
 }
 
-/** A name in a sentence. */
 export const shorten = (name: string): string => cut(name, longestName);
 
 /** As a JSON pointer. */

@@ -87,7 +87,6 @@ const unfolded = "(?-i:";
 interface OpenGroup {
 	/** Start index in the source pattern. */
 	readonly start: number;
-	/** Its size so far. */
 	size: number;
 }
 

@@ -122,7 +122,7 @@ export class SignIn {
 	}
 }
 
-/** Nobody can confirm an address that the client could not open. */
+/** Whether the client could not open the address, so that nobody can confirm it. */
 function isDeclined(reply: RpcReply): boolean {
 	if (reply.kind === "error") return true;
 	const parsed = v.safeParse(elicitationResultSchema, reply.result);

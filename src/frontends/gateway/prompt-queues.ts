@@ -345,7 +345,7 @@ class SessionQueue {
 		await this.#replace(others);
 	}
 
-	/** Releases the session if nothing is queued, or nobody watches and no turn runs. */
+	/** Releases the session if nothing is queued, or if no client watches and no turn runs. */
 	async #rest(): Promise<void> {
 		const following = this.#following;
 		if (following === null) return;

@@ -13,7 +13,7 @@ const messageLimit = 2000;
 const bodyLimit = 500;
 
 export interface ErrorRules {
-	/** Codes for insufficient credit: a retry is useless, whatever the status. */
+	/** Codes for insufficient credit, which make a retry useless at any status. */
 	readonly creditMarks: ReadonlySet<string>;
 	/** Codes of quotas longer than a day; a retry is also useless. */
 	readonly longQuota?: RegExp;

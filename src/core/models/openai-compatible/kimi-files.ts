@@ -23,7 +23,7 @@ export async function uploadVideo(
 	const boundary = `agentwire-${identifiers.hex(32)}`;
 	try {
 		const headers = toHeaders(settings, { accept: "application/json" });
-		// The server needs the boundary, whatever the custom headers are.
+		// The server needs the boundary even with custom headers.
 		headers.set("content-type", `multipart/form-data; boundary=${boundary}`);
 		const answer = await requestPlainAnswer(
 			{

@@ -79,7 +79,7 @@ export class ResponseReader implements AnswerReader {
 	}
 
 	#beginCall(itemId: string, fields: Fields): CallDraft {
-		// The arguments may already be complete here; only those of the item's last event count.
+		// The arguments may already be complete here; only the arguments in the item's last event count.
 		const argumentsPiece = fields["arguments"] === "" ? "" : null;
 		return this.order.beginCall({
 			id: toText(fields["call_id"]) ?? itemId,

@@ -9,7 +9,7 @@ import { createRuleJudge } from "./rule-judge.ts";
 export interface RuleProblem {
 	readonly index: number;
 	readonly member: "pattern" | "match" | "not_match";
-	/** A clause without a capital and full stop. */
+	/** A clause without a capital or full stop. */
 	readonly reason: string;
 }
 

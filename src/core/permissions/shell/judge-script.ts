@@ -31,7 +31,7 @@ export interface ScriptRules<Rule extends ScriptRule> {
 	readonly isInside?: (use: FileUse) => boolean;
 }
 
-/** "allow" also when no rule applies to the file. */
+/** Returns "allow" if no rule applies to the file. */
 export type JudgeFile = (use: FileUse) => "allow" | "ask" | "deny";
 
 export interface ScriptVerdict<Rule extends ScriptRule> {

@@ -4,7 +4,7 @@ import type { PageElement } from "./web-page-dom.ts";
 /** Maximum table columns, and cell span. */
 const maximumColumns = 100;
 
-/** The Markdown of cells, which is written before that of their table. */
+/** The Markdown of cells, which is written before their table's. */
 export type CellTexts = WeakMap<PageElement, string>;
 
 /** The Markdown of a table; all its cells must be stored. */
@@ -21,7 +21,7 @@ interface Row {
 	readonly isHead: boolean;
 }
 
-/** The table's own rows, not those of nested tables. */
+/** The table's own rows, excluding nested tables. */
 function rowsOf(table: PageElement): Row[] {
 	const byParent = new Map<PageElement, PageElement[]>();
 	for (const cell of table.querySelectorAll("td,th")) {

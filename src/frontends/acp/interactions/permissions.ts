@@ -5,7 +5,7 @@ import { type PermissionOption, permissionResultSchema } from "../wire-updates.t
 
 type Decision = Extract<Answer, { kind: "approval" }>["decision"];
 
-/** The ids that clients may answer with, including those of earlier agents. */
+/** The ids that clients may answer with, including ids of earlier agents. */
 const decisions: Readonly<Record<string, Decision>> = {
 	approve: "approve",
 	approve_once: "approve",

@@ -22,7 +22,7 @@ const silentBeats = 2;
 /** Milliseconds for a client to complete the close handshake. */
 const farewell = 1000;
 
-/** Close codes: those of RFC 6455, and our own from 4000. */
+/** Close codes: RFC 6455 codes, and our own from 4000. */
 export const closeCodes = {
 	over: 1000,
 	stopping: 1001,

@@ -16,7 +16,6 @@ export interface Runner {
 	readonly isFollowed?: boolean;
 }
 
-/** A row for every verb of every program. */
 function row(programs: string, verbs: string, options: string, more: Omit<Runner, "names" | "table"> = {}): Runner {
 	const names = programs.split(",").flatMap((program) => verbs.split(",").map((verb) => `${program} ${verb}`.trim()));
 	return { names, table: optionTable(options), ...more };
