@@ -22,11 +22,9 @@ export interface AgentDefinition {
 
 /** The tools that a file may name, by spec path. */
 export interface KnownTools {
-	/** The default agent's tools. */
 	readonly defaults: readonly string[];
 	/** `absent` tools have known names but are not part of this program. */
 	availability(toolPath: string): "there" | "absent" | "unknown";
-	/** Whether a subagent may have it. */
 	isForSubagents(toolPath: string): boolean;
 }
 

@@ -45,7 +45,6 @@ async function readDirectory(files: Files, directory: string, log: Log): Promise
 	return [hidden, upper ?? lower].flatMap((found) => (found && found.text !== "" ? [found] : []));
 }
 
-/** Null if the file is missing or unreadable. */
 async function readText(files: Files, file: string, log: Log): Promise<Found | null> {
 	try {
 		const status = await files.status(file);

@@ -3,7 +3,6 @@
 import { isRecord } from "../../base/json.ts";
 import { parseYaml } from "./yaml-text.ts";
 
-/** A Markdown text split at its frontmatter. */
 export interface FrontmatterText {
 	/** The text between the lines; null without frontmatter. */
 	readonly source: string | null;

@@ -20,7 +20,6 @@ export function fullReminder(file: string, hasPlan: boolean): string {
 	].join("\n\n");
 }
 
-/** The short reminder between full ones. */
 export function shortReminder(file: string): string {
 	return `${rule} Plan file: ${file}. End the turn with AskUserQuestion or ExitPlanMode.`;
 }

@@ -7,7 +7,6 @@ import { isNestedWithin, isRecord } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../ports/files/port.ts";
 
-/** The manifest's file name. */
 export const manifestName = "plugin.json";
 
 /** Settings of the default model's provider that a plugin may receive. */
@@ -123,7 +122,6 @@ export async function readPlugin(directory: string, files: Files): Promise<Plugi
 	return (await readIfThere(directory, files)) ?? { ok: false, reason: "there is no such file" };
 }
 
-/** Null without a manifest. */
 async function readIfThere(directory: string, files: Files): Promise<PluginReading | null> {
 	let value: unknown;
 	try {

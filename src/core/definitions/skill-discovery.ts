@@ -116,7 +116,6 @@ function toAbsolute(spelled: string, home: string, projectRoot: string): string 
 	return path.resolve(projectRoot, spelled === "~" || spelled.startsWith("~/") ? home + spelled.slice(1) : spelled);
 }
 
-/** An existing directory. */
 interface Root {
 	readonly directory: string;
 	/** With links resolved. */

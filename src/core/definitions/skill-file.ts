@@ -34,7 +34,6 @@ export interface LeftOutSkill {
 	readonly reason: string;
 }
 
-/** Null if the file is missing or unusable. */
 export async function readSkill(
 	file: SkillFile,
 	files: Files,

@@ -22,7 +22,6 @@ export interface Skill {
 	readonly flow: Flow | null;
 }
 
-/** The result of `describeSkills` without skills. */
 export const noSkills = "There are no skills.";
 
 const headings: Readonly<Record<SkillScope, string>> = {

@@ -31,7 +31,6 @@ export interface SamplingSettings {
 	readonly thinkingKeep: string | null;
 }
 
-/** The sampling of a request, else the settings'. */
 export function samplingOf(
 	{ sampling = {} }: Pick<ModelRequest, "sampling">,
 	{ sampling: settings }: { readonly sampling: SamplingSettings },

@@ -22,7 +22,6 @@ export interface ModelRequest {
 	readonly cacheKey: string;
 	/** Tokens of the conversation as last counted by the provider; absent before the first count. */
 	readonly knownTokens?: number;
-	/** Overrides the model's settings. */
 	readonly sampling?: Sampling;
 }
 
@@ -113,7 +112,6 @@ export function createRefusal(message: string): ModelFailure {
 	return { ...createFailure("provider", message), isRefused: true };
 }
 
-/** The last chunk of a failed stream. */
 export function modelFailure(...parts: Parameters<typeof createFailure>): Extract<ModelChunk, { type: "failed" }> {
 	return { type: "failed", failure: createFailure(...parts) };
 }

@@ -88,7 +88,6 @@ export async function createSignedInModel(settings: ModelSettings, keys: KeySour
 		if (last.kind === "refused" && !signal.aborted) yield loginFailure(last.failure);
 	}
 
-	/** Retries once with another key, as requests do. */
 	async function uploadVideo(video: VideoFile, signal: AbortSignal): Promise<VideoUpload> {
 		const first = await keys.current();
 		if (!first.ok) return { ok: false, failure: login(first.reason).failure };

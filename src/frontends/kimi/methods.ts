@@ -102,7 +102,6 @@ export class KimiConnection implements SharedConnection {
 		await this.#holdRequests(this.#resume(params, respond));
 	}
 
-	/** Makes following requests wait for this work. */
 	async #holdRequests<T>(work: Promise<T>): Promise<T> {
 		const over = work
 			.catch(() => {})

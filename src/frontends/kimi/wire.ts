@@ -58,10 +58,8 @@ export type InitializeParams = v.InferOutput<typeof initializeParamsSchema>;
 
 export const inputParamsSchema = v.object({ user_input: userInputSchema });
 export const setPlanModeParamsSchema = v.object({ enabled: lenientBoolean });
-/** Ignored params. */
 export const anyParamsSchema = v.unknown();
 
-/** A client's answer to an ApprovalRequest. */
 export const approvalResultSchema = v.object({
 	request_id: v.string(),
 	response: v.picklist(["approve", "approve_for_session", "reject"]),
@@ -76,17 +74,14 @@ export const clientToolReturnSchema = v.pipe(
 	v.check(({ extras }) => extras === undefined || extras === null || isRecord(extras), "extras must be an object"),
 	toolReturnSchema,
 );
-/** A client's answer to a ToolCallRequest. */
 export const toolCallResultSchema = v.object({ tool_call_id: v.string(), return_value: clientToolReturnSchema });
 /** Far more answers than there are questions. */
 const maximumAnswers = 100;
-/** A client's answer to a QuestionRequest. */
 export const questionResultSchema = v.object({
 	request_id: v.string(),
 	answers: v.pipe(plainObject, v.maxEntries(maximumAnswers), v.record(v.string(), v.string())),
 });
 
-/** A client's answer to a HookRequest. */
 export const hookResultSchema = v.object({
 	request_id: v.string(),
 	action: v.optional(v.picklist(["allow", "block"]), "allow"),

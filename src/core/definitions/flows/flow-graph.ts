@@ -32,7 +32,6 @@ interface DrawnEdge {
 export interface FlowGraph {
 	/** Adds or refers to a node. Throws FlowError for a second label. */
 	node(id: string, label: string | null, line: number): void;
-	/** Adds an edge and any new nodes. */
 	edge(from: string, to: string, label: string | null, line: number): void;
 	/** Throws FlowError if the graph is not a valid flow. */
 	toFlow(): Flow;

@@ -2,7 +2,6 @@
 // branch prompts. The kernel runs them.
 
 export interface Flow {
-	/** The only node of kind `begin`. */
 	readonly begin: string;
 	/** By id. Every edge leads to one of these nodes. */
 	readonly nodes: ReadonlyMap<string, FlowNode>;

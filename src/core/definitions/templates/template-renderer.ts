@@ -93,7 +93,6 @@ export function renderParts(parts: ReadonlyMap<string, readonly TemplateNode[]>,
 	return pieces.join("");
 }
 
-/** The scope within a loop. */
 function withItem(scope: Scope, name: string, item: TemplateValue): Scope {
 	return { get: (wanted) => (wanted === name ? item : scope.get(wanted)) };
 }

@@ -22,7 +22,6 @@ export interface CallDraft {
 	arguments: string | null;
 	extras: ToolCall["extras"];
 	state: "waiting" | "open" | "announced" | "closed";
-	/** Whether the server has ended the call. */
 	isEnded: boolean;
 	emitted: number;
 }

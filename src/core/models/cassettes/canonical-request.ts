@@ -16,7 +16,6 @@ const mostLevels = 1000;
 const shortestSecret = 8;
 const redacted = "[redacted]";
 
-/** Null if the body is not JSON. */
 export function toCanonicalRequest(
 	url: URL,
 	body: string,

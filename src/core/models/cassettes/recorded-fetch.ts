@@ -224,7 +224,6 @@ function hasBody(status: number): boolean {
 	return status !== 204 && status !== 205 && status !== 304;
 }
 
-/** Null for a non-text body. */
 function toText(body: RequestInit["body"] | null): string | null {
 	if (body === undefined || body === null) return "";
 	if (typeof body === "string") return body;

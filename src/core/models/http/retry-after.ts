@@ -6,7 +6,6 @@ export function readRetryAfter(headers: Headers, now: number): number | null {
 	return wait !== null && isPlausible(wait) ? wait : null;
 }
 
-/** A year. */
 const longest = 365 * 24 * 3600 * 1000;
 
 /** Whether a wait in milliseconds is plausible; a wait of years is a fault. */

@@ -23,7 +23,6 @@ export type ResponseSettings = HeaderSettings &
 		"baseUrl" | "apiKey" | "model" | "capabilities" | "thinking" | "sampling" | "timeouts" | "clock" | "network"
 	>;
 
-/** The API's minimum. */
 const fewestTokens = 16;
 
 const longestCallId = 60;
