@@ -16,8 +16,8 @@ export type ChildExit =
 	| { readonly kind: "not-started"; readonly reason: string };
 
 /**
- * What is known of a group after its end: something of it is left; nothing is, but processes may have left it; nothing is,
- * and none can have left it.
+ * What is left after the end of a group: `alive`, members remain; `gone`, none remain but processes may have left the group;
+ * `sealed`, no process can have left it.
  */
 export type GroupEnd = "alive" | "gone" | "sealed";
 
@@ -30,7 +30,7 @@ export interface ChildGroup {
 	readonly errors: Readable;
 	/** Settles when the leader has exited; the pipes may still be open. */
 	readonly exit: Promise<ChildExit>;
-	/** Lets a confined command run, which waits for it; any other runs already. */
+	/** Starts a confined command, which waits for it. Other commands already run. */
 	begin(): void;
 	/** TERM to the group, KILL after `grace` milliseconds or when `abortPending` aborts. */
 	end(clock: Clock, grace: number, abortPending: AbortSignal): Promise<GroupEnd>;
@@ -41,24 +41,24 @@ export type StartedGroup =
 	| { readonly ok: false; readonly reason: string };
 
 const pollInterval = 10;
-/** Milliseconds for a killed group to exit; a process blocked in the system takes longer. */
+/** Milliseconds for a killed group to exit. A process blocked in the kernel takes longer. */
 const killPatience = 1000;
 
-/** Starting a process blocks for milliseconds, so other work runs between many starts. */
+/** Starting a process blocks for milliseconds, so other work runs between starts. */
 export const startPace = createPace();
 
-/** False when there is no such group. */
+/** Returns false for a missing group. */
 export function signalGroup(groupId: number, signal: NodeJS.Signals | 0): boolean {
 	try {
 		process.kill(-groupId, signal);
 		return true;
 	} catch (thrown) {
-		// A group that may not be signalled (macOS reports zombies so) cannot be ended by us either.
+		// A group that we may not signal (macOS reports zombies this way) cannot be ended by us either.
 		return systemErrorCode(thrown) !== "ESRCH" && systemErrorCode(thrown) !== "EPERM";
 	}
 }
 
-/** Scanning /proc costs some milliseconds, so it is not done at every poll. */
+/** Scanning /proc takes milliseconds, so not every poll does it. */
 const pollsPerLook = 5;
 
 async function isGroupAlive(groupId: number): Promise<boolean> {
@@ -96,12 +96,12 @@ async function endGroup(groupId: number, clock: Clock, grace: number, abortPendi
  */
 const noOutermostShell = { SHLVL: "1" };
 
-/** Whether the child's stdin is used. */
+/** Whether the child uses stdin. */
 export function hasInput({ input, conversation }: RunRequest): boolean {
 	return input !== undefined || conversation !== undefined;
 }
 
-/** The environment of the request, plus the marker by which the sweep finds processes that inherited it. */
+/** The request environment plus the marker that lets the sweep find descendants. */
 export function childEnvironment(request: RunRequest, marker: string): Record<string, string> {
 	return {
 		...(hasInput(request) ? noOutermostShell : {}),
@@ -124,7 +124,7 @@ function toChildExit(exitCode: number | null, signal: NodeJS.Signals | null): Ch
 	return signal === null ? { kind: "exited", exitCode: exitCode ?? 0 } : { kind: "signalled", signal };
 }
 
-/** Starts the command as leader of a new group; a reason instead when the system refuses. */
+/** Starts the command as leader of a new group. Returns a reason when the system refuses. */
 export async function startGroup(request: RunRequest, marker: string): Promise<StartedGroup> {
 	let child: ChildProcess;
 	try {
@@ -142,7 +142,7 @@ export async function startGroup(request: RunRequest, marker: string): Promise<S
 	if (failure !== null) return { ok: false, reason: `${failure.message} (working directory ${request.workDir})` };
 	const { pid, stdin, stdout, stderr } = child;
 	if (pid === undefined || stdout === null || stderr === null) return { ok: false, reason: "The process has no pipes" };
-	// A child need not read its input; closing the pipe is no failure.
+	// A child need not read its input; a closed pipe is not a failure.
 	stdin?.on("error", () => undefined);
 	return {
 		ok: true,

@@ -1,10 +1,8 @@
-// The stdin and output of a child while it runs, for line protocols: its stdin stays open, its output is passed on and
-// not stored.
+// Live stdin and output of a child for line protocols: stdin stays open, output is passed on without being stored.
 import type { Writable } from "node:stream";
 import type { OutputCapture } from "./output-capture.ts";
 import type { ChildStdio } from "./port.ts";
 
-/** Provides the child's stdin. */
 export function openStdio(conversation: ChildStdio, input: Writable): void {
 	conversation.begin({
 		write: (text) =>

@@ -1,5 +1,5 @@
-// Runs commands to their end: deadline, abort, output, and cleanup of all their processes. child-group.ts has the
-// group, output-capture.ts the output, stragglers.ts what escaped.
+// Runs commands to completion: deadline, abort, output, and cleanup of all their processes. child-group.ts handles the group,
+// output-capture.ts the output, stragglers.ts escaped processes.
 import type { Readable } from "node:stream";
 import { never } from "../../base/abort.ts";
 import { type Clock, sleep, systemClock } from "../../base/clock.ts";
@@ -24,13 +24,13 @@ import { sweepStragglers } from "./stragglers.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
 
 export interface ProcessesOptions {
-	/** Opens spill files; without it nothing is spilled. */
+	/** Opens spill files. Without it, output is not spilled. */
 	readonly openSink?: OpenOutputSink;
 	/** Milliseconds between TERM and KILL. Default 300. */
 	readonly grace?: number;
-	/** Milliseconds that the pipes may stay open after the command exited. Default 200. */
+	/** Milliseconds that pipes may stay open after the command exited. Default 200. */
 	readonly drain?: number;
-	/** `auto` runs commands in a process id namespace where bwrap can create one. Default `off`. */
+	/** `auto` runs commands in a process id namespace if bwrap can create one. Default `off`. */
 	readonly contain?: "auto" | "off";
 	readonly clock?: Clock;
 	readonly identifiers?: Identifiers;
@@ -42,7 +42,7 @@ const pipeCapacity = 2 * 1024 * 1024;
 
 /** Milliseconds for bwrap to run a trivial command. */
 const probeTimeout = 1000;
-/** Slow probes after which bwrap counts as not working: the machine may just be busy at first. */
+/** Slow probes after which bwrap counts as broken. The machine may just be busy at first. */
 const mostSlowProbes = 3;
 
 type Ended = RunOutcome["ended"];
@@ -91,7 +91,7 @@ function readPipes(group: ChildGroup, capture: OutputCapture, { onOutput }: RunR
 	};
 }
 
-/** Waits for the work, at most so many milliseconds; false when the time ran out. */
+/** Waits up to this many milliseconds for the work. Returns false on timeout. */
 async function within(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<boolean> {
 	const withdrawal = new AbortController();
 	const finished = work.then(() => true);
@@ -103,15 +103,15 @@ async function within(clock: Clock, milliseconds: number, work: Promise<unknown>
 	}
 }
 
-/** Attempts to start a confined command while other processes remove what it mounts. */
+/** Attempts to start a confined command while other processes remove its mount points. */
 const startAttempts = 8;
 
-/** Milliseconds before the second attempt; each later one waits that much longer. */
+/** Milliseconds before the second attempt; the delay grows linearly. */
 const startBackoff = 10;
 
 /**
- * Whether bwrap could not mount something: another process in the same directory has just released a placeholder, or
- * something was replaced meanwhile.
+ * Whether bwrap failed to mount something: another process in the same directory has just released a placeholder, or a path was
+ * replaced meanwhile.
  */
 function missedMount({ ended }: RunOutcome): boolean {
 	const missing = /\bbwrap: Can't (?:find source path|get type of source|bind mount) /;
@@ -132,10 +132,7 @@ async function start(
 	return { ok: false, reason: `${request.file} is no program (working directory ${request.workDir})` };
 }
 
-/**
- * Runs processes that live no longer than their run, and no longer than `endAll`. Children are started in groups of
- * their own.
- */
+/** Runs processes that end with their run or with `endAll`. Each child has its own process group. */
 export function createProcesses(options: ProcessesOptions = {}): Processes {
 	return new ChildProcesses(options);
 }
@@ -148,7 +145,7 @@ class ChildProcesses implements Processes {
 	readonly #drain: number;
 	readonly #openSink: OpenOutputSink | undefined;
 	#slowProbes = 0;
-	/** Null until the first command tries bwrap. */
+	/** Null until the first command probes bwrap. */
 	#containment: Promise<Containment | null> | null;
 	readonly #running = new Map<Promise<RunOutcome>, () => void>();
 
@@ -188,7 +185,7 @@ class ChildProcesses implements Processes {
 		}
 	}
 
-	/** Waits for the command's own end, its deadline or the abort, whichever is first. */
+	/** Waits until the command exits, its deadline expires or it is aborted. */
 	async #waitForEnd(group: ChildGroup, request: RunRequest, signal: AbortSignal): Promise<Ended> {
 		const interrupted = createDeferred<Ended>();
 		const abort = () => interrupted.resolve({ kind: "aborted" });
@@ -206,10 +203,7 @@ class ChildProcesses implements Processes {
 		}
 	}
 
-	/**
-	 * Reads the rest of the pipes. With every writer gone they end by themselves; only a process that escaped the sweep
-	 * can hold them open, idle or writing for ever.
-	 */
+	/** Reads the rest of the pipes, which end when all writers exit. Only a process that escaped the sweep can hold them open. */
 	async #readRemainder(pipes: PipeReader): Promise<void> {
 		const start = pipes.received();
 		for (let before = -1; before !== pipes.received() || pipes.isWaiting(); ) {
@@ -234,7 +228,7 @@ class ChildProcesses implements Processes {
 		return await this.#carryOut(request, signal, await this.#containment);
 	}
 
-	/** Runs a command that must not run unconfined. */
+	/** Runs a command that must be confined. */
 	async #runConfined(request: RunRequest, confinement: Confinement, signal: AbortSignal): Promise<RunOutcome> {
 		const refuse = (why: string): RunOutcome => ({
 			ended: { kind: "not-started", reason: `The sandbox cannot be applied: ${why}` },
@@ -258,7 +252,7 @@ class ChildProcesses implements Processes {
 		}
 	}
 
-	/** Tries bwrap, with the environment of the first command. */
+	/** Probes bwrap with the environment of the first command. */
 	async #findContainment({ environment }: RunRequest): Promise<Containment | null> {
 		const bubblewrap = findBubblewrap(environment["PATH"]);
 		if (bubblewrap === null) return null;
@@ -269,7 +263,7 @@ class ChildProcesses implements Processes {
 		if (ended.kind === "timed-out") {
 			this.#slowProbes += 1;
 			if (this.#slowProbes < mostSlowProbes) {
-				// This command runs without it; the next one tries again.
+				// Runs this command without bwrap; the next one probes again.
 				this.#containment = null;
 				this.#log.info("A command runs without containment: bwrap took too long to start", {
 					bubblewrap,
@@ -294,7 +288,7 @@ class ChildProcesses implements Processes {
 		return createOutputCapture({ limit, separate, spill, log: this.#log });
 	}
 
-	/** Starts the command and a watchdog for it. The command never runs unwatched. */
+	/** Starts the command with a watchdog. The command never runs without one. */
 	async #startWatched(
 		request: RunRequest,
 		marker: string,
@@ -302,7 +296,7 @@ class ChildProcesses implements Processes {
 		confined: ConfinedStart | null,
 	): Promise<StartedGroup & { readonly watchdog: Watchdog | null }> {
 		const watch = () => startPace.run(() => startWatchdog(marker, this.#log));
-		// bwrap prepares a confined command meanwhile, which then waits for `begin`.
+		// Meanwhile bwrap prepares a confined command, which waits for `begin`.
 		const before = confined === null ? await watch() : null;
 		const started = await start(request, marker, container, confined);
 		if (!started.ok) return { ...started, watchdog: before };

@@ -1,5 +1,5 @@
-// One command in a process id namespace: started under bwrap, ended with everything in the namespace. containment.ts
-// builds the command line; the caller decides when to end it.
+// A command in a process id namespace: started under bwrap, and ended together with the namespace. containment.ts builds the
+// command line; the caller decides when to end it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { Readable, Writable } from "node:stream";
@@ -36,7 +36,7 @@ import { isLiving, livingMembers } from "./process-table.ts";
 
 const pollInterval = 50;
 const emptyPollInterval = 1;
-/** Milliseconds for what bwrap has written before the command ran to be read. */
+/** Milliseconds to read what bwrap wrote before the command started. */
 const factsPatience = 50;
 /** Milliseconds for a killed namespace to exit. */
 const killPatience = 1000;
@@ -52,8 +52,8 @@ function signalName(number: number): string | null {
 }
 
 /**
- * Parses the text of the status pipe: `mounted` of a confined command, `started`, the shell's message if a signal ended the
- * command, and `exit CODE PROCESSES`. Null as long as the last is missing.
+ * Parses the status pipe: `mounted` for confined commands, `started`, the shell's message if a signal ended the command, and
+ * `exit CODE PROCESSES`. Null until the last has arrived.
  */
 export function parseStatus(text: string): ContainedEnd | null {
 	const match = /^(?<before>[\s\S]*?)^exit (?<code>\d+) (?<processes>\d+)\n/m.exec(text);
@@ -99,7 +99,7 @@ function spawnContained(
 	});
 }
 
-/** Collects the text of a pipe and passes all of it to `show` at every chunk. */
+/** Collects the text of a pipe and passes all of it to `show` on every chunk. */
 function collect(pipe: Readable, show: (text: string) => void): void {
 	let text = "";
 	pipe.setEncoding("utf8");
@@ -110,7 +110,7 @@ function collect(pipe: Readable, show: (text: string) => void): void {
 	});
 }
 
-/** The kernel ends a namespace's init last: once it is gone, or a zombie, the namespace is empty. */
+/** The kernel ends the init of a namespace last: once it is gone or a zombie, the namespace is empty. */
 async function waitUntilEmpty(init: number, clock: Clock): Promise<boolean> {
 	const deadline = clock.monotonic() + killPatience;
 	while (isLiving(init)) {
@@ -121,8 +121,8 @@ async function waitUntilEmpty(init: number, clock: Clock): Promise<boolean> {
 }
 
 /**
- * Starts the program at `file` in a namespace of its own, confined if `confined` is not null; a reason instead when the
- * system refuses.
+ * Starts the program at `file` in its own namespace, confined if `confined` is not null. Returns a reason when the system
+ * refuses.
  */
 export async function startContainedGroup(
 	file: string,
@@ -149,7 +149,7 @@ export async function startContainedGroup(
 	const status = stdio[statusDescriptor];
 	const input = stdio[inputDescriptor];
 	const output = stdio[outputDescriptor];
-	// The types cover positions up to the fifth only.
+	// The types only cover positions up to the fifth.
 	const pipes: readonly unknown[] = stdio;
 	const errors = pipes[errorsDescriptor];
 	const facts = pipes[bubblewrapDescriptor];
@@ -168,7 +168,7 @@ export async function startContainedGroup(
 	const endProxy = network?.kind === "proxy" ? serveConfinedProxy(child, network.socket) : () => undefined;
 	if (input instanceof Writable) input.on("error", () => undefined);
 
-	/** The outer process id of the namespace's init, which leads the group of the command. */
+	/** Outer process id of the namespace's init, which leads the command's group. */
 	let inner: number | null = null;
 	const innerKnown = new AbortController();
 	if (facts instanceof Readable) {
@@ -183,7 +183,7 @@ export async function startContainedGroup(
 	const exit = createDeferred<ChildExit>();
 	let reported: ContainedEnd | null = null;
 	let statusText = "";
-	/** Lets a confined command run once its mounts are what was planned. */
+	/** Lets a confined command run once its mounts match the plan. */
 	const checkMounts = async (start: ConfinedStart): Promise<void> => {
 		await aborted(innerKnown.signal);
 		const replaced = inner === null ? "/" : findReplaced(start, inner);
@@ -213,7 +213,7 @@ export async function startContainedGroup(
 	};
 	const terminate = async (group: number, clock: Clock, grace: number, abortPending: AbortSignal): Promise<void> => {
 		if (await isFinished(group)) return;
-		// Without a group the command has not begun.
+		// Without a group, the command has not started.
 		if (!signalGroup(group, "SIGTERM")) return;
 		// A stopped process handles TERM only after CONT.
 		signalGroup(group, "SIGCONT");
@@ -232,14 +232,14 @@ export async function startContainedGroup(
 		errors,
 		exit: exit.promise,
 		begin() {
-			// bwrap reads the filter to its end before it runs anything; without one it fails.
+			// bwrap reads the whole filter before running anything, and fails without one.
 			if (confined !== null && filter instanceof Writable) filter.end(confined.filter);
 		},
 		async end(clock, grace, abortPending) {
-			// The output of the command may be read before what bwrap wrote earlier.
+			// Command output may arrive before earlier bwrap output is read.
 			await sleep(clock, factsPatience, innerKnown.signal);
 			if (inner !== null) await terminate(inner, clock, grace, abortPending);
-			// The namespace's init dies with bwrap, and everything in the namespace with that.
+			// When bwrap dies, the namespace's init and all its processes die too.
 			signalGroup(pid, "SIGKILL");
 			lifeline.destroy();
 			const late = new AbortController();
@@ -248,7 +248,7 @@ export async function startContainedGroup(
 			endProxy();
 			if (inner === null) return "gone";
 			if (!(await waitUntilEmpty(inner, clock))) return "alive";
-			// Unlike a confined command, one of root could have entered another namespace.
+			// Unlike a confined command, an unconfined root command could have entered another namespace.
 			return confined === null ? "gone" : "sealed";
 		},
 	};

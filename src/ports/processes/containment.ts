@@ -1,5 +1,5 @@
-// Containment with bubblewrap: builds the command line that runs a command in a process id namespace of its own.
-// contained-group.ts runs it; the caller decides whether to use it.
+// Containment with bubblewrap: builds the command line for a command in its own process id namespace. contained-group.ts runs it;
+// the caller decides whether to use it.
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { shellQuoted } from "../../base/text/quoting.ts";
@@ -10,7 +10,7 @@ import { isWithin } from "./confinement/replaceable-links.ts";
 import type { Confinement, RunRequest } from "./port.ts";
 import { findProgram, isProgram } from "./search-path.ts";
 
-/** A way to contain commands that is known to work. */
+/** A containment method known to work. */
 export interface Containment {
 	/** The path of bwrap. */
 	readonly bubblewrap: string;
@@ -25,14 +25,12 @@ function isDirectory(directory: string): boolean {
 	}
 }
 
-/** The path of bwrap. Only absolute directories count, so that a file in a work directory is never used. */
+/** The path of bwrap. Only absolute directories count, so files in a working directory are never used. */
 export function findBubblewrap(searchPath: string | undefined): string | null {
 	return findProgram("bwrap", searchPath?.split(":").filter(path.isAbsolute).join(":"), "/");
 }
 
-/**
- * The path of a bwrap that no confined command can have put there: not in a directory that such commands write to.
- */
+/** The path of a bwrap that confined commands cannot have written. */
 export function findTrustedBubblewrap(searchPath: string | undefined, { writable }: Confinement): string | null {
 	const roots = writable.map((directory) => {
 		try {
@@ -57,19 +55,18 @@ export const inputDescriptor = 3;
 export const outputDescriptor = 4;
 export const errorsDescriptor = 5;
 export const bubblewrapDescriptor = 6;
-/** Stays open as long as the namespace may live. Not stdin: that is a socket, and a bash with one reads ~/.bashrc. */
+/** Open while the namespace may live. Not stdin, which is a socket: bash would then read ~/.bashrc. */
 export const lifelineDescriptor = 7;
-/** Of a confined command: bwrap reads the filter of system calls from it and closes it. */
+/** For confined commands: bwrap reads the system call filter from it and closes it. */
 export const filterDescriptor = 8;
-/** Of a confined command with a proxy: the channel over which its listening socket is passed to us. */
+/** For confined commands with a proxy: the channel that passes us the listening socket. */
 const channelDescriptor = 9;
 
 /**
- * Runs the command (`$@` after `$1`) on the command's own descriptors, reports its end, and then holds the namespace
- * until it is released, so that remaining writers may finish. A shell distinguishes a signal from an exit code above
- * 128 only in the message it prints, and its stderr is the status pipe (the redirections are made in a subshell, so
- * that this holds while it waits). It survives the signals sent to the group; handlers, other than ignored signals, are
- * not inherited. `preparation` is for the command alone.
+ * Runs the command (`$@` after `$1`) on its own descriptors, reports its end, then holds the namespace until released, so that
+ * remaining writers can finish. A shell tells signals from exit codes above 128 only in the message it prints, and its stderr is
+ * the status pipe (a subshell makes the redirections, so this also holds while it waits). It survives signals to the group;
+ * handlers, unlike ignored signals, are not inherited. `preparation` affects only the command.
  */
 const toScript = (preparation: string): string => `
 trap : HUP INT QUIT TERM USR1 USR2 ALRM PIPE
@@ -89,8 +86,8 @@ read -r release <&7
 `;
 
 /**
- * Comes before the script when the command reaches a proxy: runs the Node at $1 with $2 and $3, and takes the
- * channel from the command. What Node prints about a failure is the reason why the command did not start.
+ * Precedes the script when the command uses a proxy: runs the Node at $1 with $2 and $3, and closes the channel for the command.
+ * Node's error output becomes the reason for a failed start.
  */
 const proxyScript = `
 ("$1" "$2" "$3" </dev/null >&2) || exit 1
@@ -100,8 +97,7 @@ exec ${channelDescriptor}>&-
 `;
 
 /**
- * Many shells drop variables with names that they do not support, such as the functions that bash exports, and cannot
- * close descriptors above 9.
+ * Many shells drop variables with unsupported names, such as functions exported by bash, and cannot close descriptors above 9.
  */
 function chooseShell(environment: RunRequest["environment"], confined: ConfinedStart | null): string {
 	const isPlain = Object.keys(environment).every((name) => /^[A-Za-z_]\w*$/.test(name));
@@ -110,14 +106,13 @@ function chooseShell(environment: RunRequest["environment"], confined: ConfinedS
 }
 
 /**
- * Variables that make a program load code before it does anything itself. bwrap is not confined, and what runs inside
- * before the command has our descriptors. An empty part of `LD_LIBRARY_PATH`, as after
- * `export LD_LIBRARY_PATH=/lib:$LD_LIBRARY_PATH`, stands for the current directory, where commands may write. So only
- * the command itself gets these.
+ * Variables that make a program load code at start. bwrap is not confined, and helpers inside that run before the command have
+ * our descriptors. An empty entry in `LD_LIBRARY_PATH`, as after `export LD_LIBRARY_PATH=/lib:$LD_LIBRARY_PATH`, means the
+ * current directory, where commands may write. So only the command itself gets these.
  */
 const loadingVariable = /^(?:LD_[A-Z_\d]+|GCONV_PATH|LOCPATH|BASH_ENV|NODE_OPTIONS)$/;
 
-/** The variables of a command that only it gets, and those that what prepares it gets as well. */
+/** Variables for the command only, and variables for its helpers too. */
 export function splitEnvironment(environment: Readonly<Record<string, string>>): {
 	readonly loading: Record<string, string>;
 	readonly others: Record<string, string>;
@@ -129,30 +124,30 @@ export function splitEnvironment(environment: Readonly<Record<string, string>>):
 	};
 }
 
-/** Gives the command what bwrap did not get, in the language of the shell. */
+/** Shell code that exports the withheld variables to the command. */
 function exportLoading(environment: RunRequest["environment"]): string {
 	return Object.entries(splitEnvironment(environment).loading)
 		.map(([name, value]) => `export ${name}=${shellQuoted(value)}; `)
 		.join("");
 }
 
-/** Before the command of a confined start: waits until what was mounted has been looked at from outside. */
+/** Runs before a confined command: waits until its mounts were checked from outside. */
 const mountedScript = `
 echo mounted >&2
 read -r go <&${lifelineDescriptor} || exit 1
 `;
 
-/** Closes what this process was itself given at its start: an open directory would lead out of the sandbox. */
+/** Closes inherited descriptors: an open directory would lead out of the sandbox. */
 function closeInherited({ inherited }: ConfinedStart): string {
 	return inherited.map((descriptor) => `exec ${descriptor}>&-\n`).join("");
 }
 
-/** Processes of the namespace besides the command's: its init and the shell. */
+/** Namespace processes besides the command's: init and the shell. */
 export const ownProcesses = 2;
 
 /**
- * The arguments for bwrap that run the program at `file` in a process id namespace, with everything else as outside or,
- * for a confined command, as prepared.
+ * bwrap arguments that run the program at `file` in a process id namespace, otherwise unchanged, or as prepared for a confined
+ * command.
  */
 export function toBubblewrapArguments(file: string, request: RunRequest, confined: ConfinedStart | null): string[] {
 	const preparation = confined === null ? "" : closeInherited(confined) + mountedScript;
@@ -163,7 +158,7 @@ export function toBubblewrapArguments(file: string, request: RunRequest, confine
 			? ["--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid"]
 			: [...confined.arguments, "--chdir", request.workDir]),
 		"--die-with-parent",
-		// A group of its own, so that TERM reaches the command and not bwrap, which would end all at once.
+		// A separate group, so that TERM reaches the command but not bwrap, which would end everything.
 		"--new-session",
 		...["--json-status-fd", String(bubblewrapDescriptor)],
 		"--",
@@ -176,7 +171,7 @@ export function toBubblewrapArguments(file: string, request: RunRequest, confine
 	];
 }
 
-/** The program to contain; null when it could not be started: starting it uncontained then reports the error. */
+/** The program to contain; null when it cannot start, so that an uncontained start reports the error. */
 export function findContainable(request: RunRequest): string | null {
 	if (request.arguments.some((argument) => argument.includes("\0")) || !isDirectory(request.workDir)) return null;
 	return findProgram(request.file, request.environment["PATH"], request.workDir);

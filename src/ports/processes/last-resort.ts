@@ -1,18 +1,15 @@
-// The last resort at exit: a small shell that kills this process when it has not exited in time. A timer in this
-// process would not do: it never fires during an endless computation or a blocking system call.
+// Last resort at exit: a small shell kills this process if it has not exited in time. A timer would not fire during an endless
+// computation or a blocking system call.
 import { spawn } from "node:child_process";
 
 /**
- * Waits for the end of the pipe at descriptor 3, which closes with this process, the only holder. `kill 0` is for its
- * own group: itself and the `sleep`.
+ * Waits for the pipe at descriptor 3, which closes when this process exits. `kill 0` targets its own group: itself and the
+ * `sleep`.
  */
 const script =
 	'(sleep "$2" 2>/dev/null || sleep 2; kill -s KILL "$1"; kill -s KILL 0) & read -r line <&3; kill -s KILL 0';
 
-/**
- * Kills this process after so many milliseconds. A failure to start the shell is ignored: the process is exiting
- * anyway.
- */
+/** Kills this process after this many milliseconds. Ignores a failure to start the shell: the process is exiting anyway. */
 export function killSelfAfter(milliseconds: number): void {
 	try {
 		const child = spawn(
@@ -20,7 +17,7 @@ export function killSelfAfter(milliseconds: number): void {
 			["-c", script, "agentwire-last-resort", String(process.pid), (milliseconds / 1000).toFixed(3)],
 			{
 				cwd: "/",
-				// It must not inherit the markers of runs that this process is part of.
+				// It must not inherit the markers of enclosing runs.
 				env: { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" },
 				detached: true,
 				stdio: ["ignore", "ignore", "ignore", "pipe"],
@@ -32,6 +29,6 @@ export function killSelfAfter(milliseconds: number): void {
 		const [, , , pipe] = child.stdio;
 		pipe?.on("error", () => undefined);
 	} catch {
-		// The system refuses: the process exits without it.
+		// The system refuses: exit without it.
 	}
 }

@@ -1,8 +1,8 @@
-// Loads the code for child processes with the first child: most starts never run one.
+// Loads the child process code with the first child: most runs start none.
 import { errorText } from "../../base/errors.ts";
 import type { Processes } from "./port.ts";
 
-/** Loads with the first run; after a failure to load the next run retries. */
+/** Loads on the first run, and retries on the next run after a failure. */
 export function createLazyProcesses(load: () => Promise<Processes>): Processes {
 	let loading: Promise<Processes> | null = null;
 	const loaded = (): Promise<Processes> => {
@@ -24,7 +24,7 @@ export function createLazyProcesses(load: () => Promise<Processes>): Processes {
 			return await processes.run(request, signal);
 		},
 		async endAll() {
-			// If they could not be loaded nothing runs.
+			// If loading failed, nothing is running.
 			const processes = await loading?.catch(() => null);
 			await processes?.endAll();
 		},

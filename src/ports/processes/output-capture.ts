@@ -1,5 +1,5 @@
-// Captures a child's output with bounded memory: the first bytes are stored, the rest is counted and, on request,
-// spilled to a file. The bytes of several sources are interleaved line by line.
+// Captures child output in bounded memory: stores the first bytes, counts the rest and optionally spills it to a file.
+// Interleaves sources line by line.
 import { StringDecoder } from "node:string_decoder";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -7,11 +7,11 @@ import type { OpenOutputSink, OutputSink } from "./port.ts";
 import { createWriteQueue } from "./write-queue.ts";
 
 export interface OutputCaptureOptions {
-	/** Bytes to store in memory, of all sources together. */
+	/** Maximum bytes in memory for all sources. */
 	readonly limit: number;
-	/** Stores the bytes of the source `error` separately. */
+	/** Stores bytes of source `error` separately. */
 	readonly separate: boolean;
-	/** Where all output goes once it exceeds the limit; null for nowhere. */
+	/** Receives all output once it exceeds the limit, or null. */
 	readonly spill: { readonly path: string; readonly limit: number; readonly open: OpenOutputSink } | null;
 	readonly log: Log;
 }
@@ -34,10 +34,10 @@ export interface OutputCapture {
 }
 
 const newline = 0x0a;
-/** An unfinished line longer than this is passed on in parts. */
+/** Longer unfinished lines are passed on in parts. */
 const lineBuffer = 16 * 1024;
 
-/** The length of the bytes without an incomplete UTF-8 character at their end. */
+/** Length without an incomplete UTF-8 character at the end. */
 function wholeCharacters(bytes: Buffer): number {
 	for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
 		const byte = bytes[bytes.length - back] ?? 0;
@@ -48,7 +48,7 @@ function wholeCharacters(bytes: Buffer): number {
 	return bytes.length;
 }
 
-/** Writes the merged bytes to the spill file, from the first byte on. */
+/** Writes the merged bytes to the spill file, starting with the first byte. */
 function createSpill(spill: NonNullable<OutputCaptureOptions["spill"]>, log: Log) {
 	const decoder = new StringDecoder("utf8");
 	let sink: OutputSink | null = null;
@@ -68,7 +68,7 @@ function createSpill(spill: NonNullable<OutputCaptureOptions["spill"]>, log: Log
 				await sink.append(text);
 			});
 		},
-		/** The path of the file, or null when it could not be written. */
+		/** The file path, or null if it could not be written. */
 		async close(): Promise<string | null> {
 			const rest = decoder.end();
 			await writing.run(async () => {
@@ -94,12 +94,12 @@ export function createOutputCapture(options: OutputCaptureOptions): OutputCaptur
 		const room = options.limit - retainedLength;
 		if (room <= 0) return;
 		const cut = bytes.length <= room ? bytes : bytes.subarray(0, wholeCharacters(bytes.subarray(0, room)));
-		// Once something was dropped, nothing later may be stored: the stored part is the beginning.
+		// After a drop, store nothing more: the stored part is a prefix.
 		retainedLength = bytes.length <= room ? retainedLength + bytes.length : options.limit;
 		retained[options.separate ? source : "output"].push(cut);
 	};
 
-	/** Adds bytes that end a line, or as much of a line as is buffered. */
+	/** Adds complete lines, or as much of a line as is buffered. */
 	const pass = (source: OutputSource, bytes: Buffer): Promise<void> | null => {
 		keep(source, bytes);
 		passed += bytes.length;

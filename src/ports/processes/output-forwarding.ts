@@ -1,4 +1,4 @@
-// Forwards a child's output to a sink as it arrives, both streams merged, and stores none of it.
+// Forwards child output to a sink as it arrives, with both streams merged and nothing stored.
 import { StringDecoder } from "node:string_decoder";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -6,9 +6,7 @@ import type { OutputCapture, OutputSource } from "./output-capture.ts";
 import type { RunRequest } from "./port.ts";
 import { createWriteQueue } from "./write-queue.ts";
 
-/**
- * A failing sink is abandoned and logged; the child continues and its output is dropped. The sink is not closed here.
- */
+/** A failing sink is abandoned and logged; the child continues and its output is dropped. Does not close the sink. */
 export function createOutputForwarding({ sink, limit }: NonNullable<RunRequest["outputTo"]>, log: Log): OutputCapture {
 	const decoders: Record<OutputSource, StringDecoder> = {
 		output: new StringDecoder("utf8"),

@@ -1,34 +1,32 @@
-// The port for child processes: each runs in a group of its own, which is ended as a whole.
+// The child process port: each child runs in its own group, which is ended as a whole.
 
-/** How a confined command reaches the network. With anything but `host` it has a network of its own, without links. */
+/** How a confined command reaches the network. Except for `host`, it has a separate network without links. */
 export type ConfinedNetwork =
 	| { readonly kind: "host" }
 	| { readonly kind: "none" }
-	/** The Unix socket of a proxy that speaks HTTP and SOCKS 5; the command reaches it at a loopback port. */
+	/** Unix socket of a proxy for HTTP and SOCKS 5; the command reaches it at a loopback port. */
 	| { readonly kind: "proxy"; readonly socket: string };
 
 /**
- * What a command may do to the machine, as plain data that can be serialized. Everything can be read and nothing
- * written but as listed. All paths are absolute; where lists overlap, the deepest path decides, and of equal paths the
- * one in the list that is described last here.
+ * What a command may access, as serializable data. Everything is readable and nothing writable except as listed. Paths are
+ * absolute. The deepest path wins; for equal paths, the list declared last wins.
  */
 export interface Confinement {
-	/** Directories in which the command may write. Missing ones are ignored. */
+	/** Writable directories. Missing ones are ignored. */
 	readonly writable: readonly string[];
-	/** Directories that are empty, writable and gone with the command. */
+	/** Empty, writable directories that disappear with the command. */
 	readonly scratch: readonly string[];
-	/** Read-only although below a writable directory. What is missing cannot be created. */
+	/** Read-only, even below a writable directory. Missing paths cannot be created. */
 	readonly readOnly: readonly string[];
-	/** Those of `readOnly` that are files: where one is missing, programs find an empty one, and else an empty directory. */
+	/** Files in `readOnly`: a missing one appears as an empty file instead of an empty directory. */
 	readonly missingAsFiles: readonly string[];
 	/**
-	 * Files that are removed once the command is gone, if it created them; directories get another name. For what cannot
-	 * be a placeholder.
+	 * Paths that cannot be placeholders. If the command creates them, files are removed and directories renamed once it is gone.
 	 */
 	readonly removed: readonly string[];
-	/** Readable but not writable, below whatever directory. Missing ones are ignored, and can be created. */
+	/** Readable but not writable, in any directory. Missing ones are ignored and may be created. */
 	readonly visible: readonly string[];
-	/** Files and directories that cannot be read. Missing ones are ignored. */
+	/** Unreadable files and directories. Missing ones are ignored. */
 	readonly hidden: readonly string[];
 	readonly network: ConfinedNetwork;
 }
@@ -38,48 +36,44 @@ export interface RunRequest {
 	readonly arguments: readonly string[];
 	readonly workDir: string;
 	readonly environment: Readonly<Record<string, string>>;
-	/** Text for the child's stdin; without it stdin is closed. */
+	/** Text for the child's stdin. Without it, stdin is closed. */
 	readonly input?: string;
-	/** Milliseconds until the group is ended; none when absent. */
+	/** Milliseconds until the group is ended. Default: no limit. */
 	readonly timeout?: number;
-	/** Output to store in memory, in bytes; the rest is counted and dropped. */
+	/** Maximum bytes of output in memory; the rest is counted and dropped. */
 	readonly outputLimit: number;
-	/** The file for all output once it exceeds the limit. */
+	/** File for all output once it exceeds the limit. */
 	readonly spillPath?: string;
-	/** Bytes after which nothing more goes to `spillPath`; none when absent. */
+	/** Maximum bytes written to `spillPath`. Default: no limit. */
 	readonly spillLimit?: number;
-	/** True stores stderr separately; false (the default) interleaves it with stdout line by line. */
+	/** Stores stderr separately instead of interleaving it with stdout line by line. Default: false. */
 	readonly separateStderr?: boolean;
-	/** Uses the child's stdin and output while it runs, instead of `input` and stored output. */
+	/** Uses the child's stdin and output live, instead of `input` and stored output. */
 	readonly conversation?: ChildStdio;
-	/**
-	 * Receives all output as it arrives, instead of memory; after `limit` bytes the rest is dropped. The caller closes
-	 * it.
-	 */
+	/** Receives all output as it arrives, instead of memory; output after `limit` bytes is dropped. The caller closes the sink. */
 	readonly outputTo?: { readonly sink: OutputSink; readonly limit: number };
-	/** Called with each piece of output as it arrives, in addition to what becomes of it; must not throw. */
+	/** Called with each output chunk, in addition to its normal handling. Must not throw. */
 	readonly onOutput?: (source: "output" | "error", bytes: Buffer) => void;
-	/** Called with the process id of the group's leader once it runs. */
+	/** Called with the leader's process id once it runs. */
 	readonly onStart?: (processId: number) => void;
-	/** Confines the command. Where that is impossible the command does not start; it never runs unconfined. */
+	/** Confines the command. If that is impossible, the command does not start; it never runs unconfined. */
 	readonly confinement?: Confinement;
-	/** Once it aborts, groups being ended are killed without waiting. Ends nothing by itself. */
+	/** When aborted, groups being ended are killed immediately. It does not end running groups. */
 	readonly abortPending?: AbortSignal;
 }
 
-/** Our side of a child's stdin and output. */
 export interface ChildStdio {
-	/** Called once, when the child runs. */
+	/** Called once, when the child is running. */
 	begin(input: ChildInput): void;
-	/** Output of the child as it arrives. Nothing more is read before a returned promise resolves. */
+	/** Receives child output. Reading pauses until a returned promise resolves. */
 	hear(source: "output" | "error", bytes: Buffer): Promise<void> | void;
 }
 
 /** The stdin of a child with `conversation`. */
 export interface ChildInput {
-	/** Resolves once the pipe has accepted the text; rejects when the child reads no more. */
+	/** Resolves once the pipe has accepted the text; rejects when the child stopped reading. */
 	write(text: string): Promise<void>;
-	/** Most programs exit at the end of their input. */
+	/** Most programs exit at the end of input. */
 	close(): void;
 }
 
@@ -90,29 +84,27 @@ export interface RunOutcome {
 		| { readonly kind: "timed-out" }
 		| { readonly kind: "aborted" }
 		| { readonly kind: "not-started"; readonly reason: string };
-	/** Invalid UTF-8 is replaced. With `separateStderr` only stdout, else both. */
+	/** Invalid UTF-8 is replaced. Only stdout with `separateStderr`, else both. */
 	readonly output: string;
 	/** Empty unless `separateStderr`. */
 	readonly errorOutput: string;
-	/** Total bytes that the child wrote. */
 	readonly outputBytes: number;
 	/** Whether `outputBytes` exceeded the limit. */
 	readonly truncated: boolean;
-	/** The file with all the output, when it exceeded the limit and a path was given. */
+	/** The file with all output, if it exceeded the limit and a path was given. */
 	readonly spilledTo: string | null;
 }
 
 export interface Processes {
 	/**
-	 * Runs a command to its end; never throws. The abort ends the whole group: TERM, then KILL after a grace period.
-	 * Processes that the command left running are ended too, even outside its group.
+	 * Runs a command to completion. Never throws. Abort ends the whole group: TERM, then KILL after a grace period. Also ends
+	 * processes the command left running, even outside its group.
 	 */
 	run(request: RunRequest, signal: AbortSignal): Promise<RunOutcome>;
-	/** Ends every group still running and resolves once they are gone. */
+	/** Ends every running group. Resolves once they are gone. */
 	endAll(): Promise<void>;
 }
 
-/** The command of a detached process. */
 export interface DetachedRequest {
 	readonly file: string;
 	readonly arguments: readonly string[];
@@ -120,24 +112,22 @@ export interface DetachedRequest {
 	readonly environment: Readonly<Record<string, string>>;
 }
 
-/**
- * A process in a session of its own, which may outlive this one. Its stdin is a pipe that closes when this one exits.
- */
+/** A process in its own session, which may outlive this one. Its stdin pipe closes when this process exits. */
 export interface DetachedProcess {
 	readonly processId: number;
-	/** Resolves with its exit code once it has exited; null when a signal ended it. */
+	/** Resolves with its exit code, or null after a signal. */
 	readonly gone: Promise<number | null>;
 	/** Writes a line to its stdin. */
 	send(line: string): void;
-	/** Closes its stdin and nothing else. */
+	/** Only closes its stdin. */
 	release(): void;
 }
 
-/** A file for output that exceeds memory. One append is one write. */
+/** A file for output that exceeds memory. Each append is one write. */
 export interface OutputSink {
 	append(text: string): Promise<void>;
 	close(): Promise<void>;
 }
 
-/** Opens the file, creating its parent directories; called only when there is something to write. */
+/** Opens the file and creates parent directories. Called when there is data to write. */
 export type OpenOutputSink = (path: string) => Promise<OutputSink>;

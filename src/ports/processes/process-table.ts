@@ -1,14 +1,13 @@
-// Reads the processes of the machine from /proc (Linux; elsewhere nothing is known). Reading one process takes about
-// ten microseconds, and there may be thousands: a scan yields to other work, and concurrent callers share the next
-// scan.
+// Reads the process table from /proc (Linux only). One process takes about ten microseconds and there may be thousands: a scan
+// yields to other work, and concurrent callers share the next scan.
 import { readdirSync, readFileSync } from "node:fs";
 import { createPace } from "../../base/pace.ts";
 import { createSharedRun } from "../../base/shared-run.ts";
 
-/** Scans are short, but many may follow each other: they yield to other work as one. */
+/** Scans are short, but consecutive scans yield as one. */
 export const scanPace = createPace();
 
-/** The ids of all processes; null where there is no /proc. */
+/** All process ids; null without /proc. */
 export function processIds(): number[] | null {
 	try {
 		return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
@@ -17,10 +16,10 @@ export function processIds(): number[] | null {
 	}
 }
 
-/** The group of a process; null when it is gone or a zombie. */
+/** The group of a process; null when gone or a zombie. */
 function livingGroupOf(processId: number): number | null {
 	try {
-		// The name of the program, in parentheses, may contain anything; the fields come after it.
+		// The program name in parentheses may contain anything; the fields follow it.
 		const status = readFileSync(`/proc/${processId}/stat`, "latin1");
 		const [state, , group] = status.slice(status.lastIndexOf(")") + 2).split(" ");
 		return state === "Z" || state === "X" ? null : Number(group);
@@ -29,7 +28,7 @@ function livingGroupOf(processId: number): number | null {
 	}
 }
 
-/** Whether a process exists and is no zombie. Needs /proc. */
+/** Whether a process exists and is not a zombie. Needs /proc. */
 export function isLiving(processId: number): boolean {
 	return livingGroupOf(processId) !== null;
 }
@@ -47,8 +46,8 @@ const countLiving = createSharedRun(async (): Promise<ReadonlyMap<number, number
 });
 
 /**
- * How many members of the group are no zombies; null where there is no /proc. An orphaned zombie keeps its group signallable
- * until someone reaps it, which in a container may be never.
+ * Number of group members that are not zombies; null without /proc. An orphaned zombie keeps its group signalable until reaped,
+ * which may never happen in a container.
  */
 export async function livingMembers(groupId: number): Promise<number | null> {
 	const counts = await countLiving();

@@ -1,11 +1,11 @@
-// Where programs are found: by the rules of exec, and for our own starts without what depends on the current directory.
+// Finds programs on PATH: by exec rules, or for our own starts without entries relative to the current directory.
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { isWithin } from "./confinement/replaceable-links.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Finds a program by the rules of exec: a name with a slash is a path, any other is looked up. Null when absent. */
+/** Finds a program by exec rules: a name with a slash is a path, others are looked up on PATH. Null if missing. */
 export function findProgram(name: string, searchPath: string | undefined, workDir: string): string | null {
 	if (name.includes("\0") || name === "") return null;
 	const directories = name.includes("/") ? [workDir] : (searchPath?.split(":") ?? []);
@@ -13,8 +13,8 @@ export function findProgram(name: string, searchPath: string | undefined, workDi
 }
 
 /**
- * The environment for a program that we start by ourselves: PATH without relative and empty entries, which stand for
- * directories of the project, and without entries in `excluded` directories, whatever links lead there.
+ * Environment for programs we start ourselves: PATH without relative and empty entries, which mean project directories, and
+ * without entries that resolve into `excluded` directories.
  */
 export function withTrustedPath(environment: Environment, excluded: readonly string[] = []): Environment {
 	const searchPath = environment["PATH"];
@@ -24,7 +24,7 @@ export function withTrustedPath(environment: Environment, excluded: readonly str
 	return { ...environment, PATH: kept.join(":") };
 }
 
-/** The first program of this name on PATH that is not in the excluded directories; null for none. */
+/** The first program with this name on PATH outside the excluded directories, or null. */
 export function findTrustedProgram(name: string, environment: Environment, excluded: readonly string[]): string | null {
 	const isOutside = isOutsideOf(excluded);
 	const directories = (withTrustedPath(environment, excluded)["PATH"] ?? "").split(":");
@@ -32,7 +32,7 @@ export function findTrustedProgram(name: string, environment: Environment, exclu
 }
 
 function isOutsideOf(directories: readonly string[]): (file: string) => boolean {
-	// Where nothing is excluded, no file of PATH is looked at.
+	// Without exclusions, PATH files are not inspected.
 	if (directories.length === 0) return () => true;
 	const roots = directories.flatMap((directory) => [path.resolve(directory), resolved(directory)]);
 	return (file) => ![path.resolve(file), resolved(file)].some((each) => roots.some((root) => isWithin(each, root)));
@@ -46,7 +46,6 @@ function resolved(file: string): string {
 	}
 }
 
-/** Whether the file can be run by this process. */
 export function isProgram(file: string): boolean {
 	try {
 		accessSync(file, constants.X_OK);

@@ -1,31 +1,27 @@
-// Finds and kills processes that left their group (setsid, double fork), by the marker in their environment.
-// Works where /proc shows environments (Linux); elsewhere nothing is found. A child that cleared its environment is missed.
+// Finds and kills processes that left their group (setsid, double fork), by the marker in their environment. Needs /proc (Linux).
+// Misses children that cleared their environment.
 import { readFileSync } from "node:fs";
 import { never } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { createSharedRun } from "../../base/shared-run.ts";
 import { processIds, scanPace } from "./process-table.ts";
 
-/**
- * The variable that every child gets. Its value names this run and, before it, the runs that this process is itself
- * part of.
- */
+/** Environment variable of every child. Names this run, preceded by the enclosing runs. */
 export const markerVariable = "AGENTWIRE_RUN";
 
-/** Scans of one search: other processes may be started all the time. */
+/** Maximum scans per search: other processes may start continuously. */
 const lookLimit = 5;
 const roundLimit = 20;
 const roundPause = 10;
 
-/** The marker's value for a child: nested runs include the outer markers, so that an outer sweep finds them as well. */
+/** Marker value for a child. Nested runs include the outer markers, so that an outer sweep finds them too. */
 export function markerValue(inherited: string | undefined, marker: string): string {
 	return inherited === undefined || inherited === "" ? marker : `${inherited}:${marker}`;
 }
 
-/** The processes of the machine. */
 export interface ProcessTable {
 	ids(): number[];
-	/** The environment of a process; empty during its exec, when it is gone, or when it is another user's. */
+	/** The environment of a process; empty during exec, when gone, or for another user's process. */
 	environment(processId: number): string;
 }
 
@@ -41,8 +37,8 @@ const procFiles: ProcessTable = {
 };
 
 /**
- * The markers of the living processes that have one. One scan may miss a process that was forked by one that has exited
- * meanwhile, or that is in an exec, so it is repeated until nothing new is found.
+ * Markers of living processes. One scan may miss a process in exec, or one whose parent just exited, so scans repeat until
+ * nothing new is found.
  */
 async function readMarkers(table: ProcessTable): Promise<ReadonlyMap<number, string>> {
 	/** Null for an unreadable environment. */
@@ -62,7 +58,7 @@ async function readMarkers(table: ProcessTable): Promise<ReadonlyMap<number, str
 	return new Map([...markers].flatMap(([processId, marker]) => (marker ? [[processId, marker]] : [])));
 }
 
-/** The marker's value in an environment; empty when there is none. */
+/** The marker value in an environment, or empty. */
 function markerOf(environment: string): string {
 	const name = `${markerVariable}=`;
 	const start = environment.startsWith(name) ? 0 : environment.indexOf(`\0${name}`) + 1;
@@ -78,10 +74,7 @@ export async function findStragglers(marker: string, table?: ProcessTable): Prom
 	return [...markers].flatMap(([processId, value]) => (value.includes(marker) ? [processId] : []));
 }
 
-/**
- * Kills every process with the marker, repeatedly until none is left (they may fork meanwhile). Returns the ids that
- * could not be killed.
- */
+/** Kills every process with the marker, repeatedly, since they may fork meanwhile. Returns the ids that could not be killed. */
 export async function sweepStragglers(marker: string, clock: Clock): Promise<readonly number[]> {
 	let found: number[] = [];
 	for (let round = 0; round < roundLimit; round += 1) {
@@ -91,7 +84,7 @@ export async function sweepStragglers(marker: string, clock: Clock): Promise<rea
 			try {
 				process.kill(processId, "SIGKILL");
 			} catch {
-				// It exited by itself.
+				// It already exited.
 			}
 		}
 		await sleep(clock, roundPause, never);

@@ -1,5 +1,4 @@
-// Processes untrusted input in a thread of its own, with a deadline and a memory limit, so that nobody else has to wait
-// for it.
+// Processes untrusted input in a thread with a deadline and memory limit, so that other work does not wait.
 import { Worker } from "node:worker_threads";
 import { createDeferred } from "../../base/deferred.ts";
 import { runsOnBun } from "../../base/program-form.ts";
@@ -7,7 +6,7 @@ import { runsOnBun } from "../../base/program-form.ts";
 export interface ThreadLimits {
 	/** Milliseconds. */
 	readonly time: number;
-	/** Megabytes of the thread's heap. */
+	/** Heap limit in megabytes. */
 	readonly memory: number;
 }
 
@@ -18,10 +17,7 @@ export type ThreadOutcome =
 	| { readonly kind: "aborted" }
 	| { readonly kind: "failed"; readonly error: Error };
 
-/**
- * Runs a file in a thread; `data` is copied to it, and `done` is the first message that it posts. Never rejects. The
- * thread has ended by then.
- */
+/** Runs a file in a thread. `data` is copied to it; `done` is its first message. Never rejects. The thread has ended by then. */
 export async function runThread(
 	file: string,
 	data: unknown,
@@ -33,7 +29,7 @@ export async function runThread(
 		workerData: data,
 		env: {},
 		argv: [],
-		// Output of a library must not reach the client.
+		// Library output must not reach the client.
 		stdout: true,
 		stderr: true,
 		resourceLimits: { maxOldGenerationSizeMb: memory },
@@ -56,15 +52,15 @@ export async function runThread(
 	return outcome;
 }
 
-/** Milliseconds between two looks at the memory. */
+/** Milliseconds between two memory checks. */
 const watchInterval = 20;
 
-/** Megabytes of the process that a megabyte of the thread's heap may come to. */
+/** Maximum resident memory per megabyte of thread heap. */
 const residentFactor = 2;
 
 /**
- * Calls `exceeded` when the process has grown by more than a thread with this limit may come to: Bun has no limit for a
- * thread. Returns what ends that.
+ * Calls `exceeded` when the process has grown beyond what a thread with this limit may use: Bun has no thread memory limit.
+ * Returns a function that stops watching.
  */
 export function watchGrowth(
 	limit: number,

@@ -1,5 +1,5 @@
-// The watchdog of one command: a small shell, outside of the command's group, that ends the command when this process
-// dies suddenly, as by SIGKILL. child-group.ts and stragglers.ts handle ordinary ends.
+// The watchdog of a command: a small shell outside the command's group that ends the command when this process dies suddenly, for
+// example by SIGKILL. child-group.ts and stragglers.ts handle normal ends.
 import { type ChildProcess, spawn } from "node:child_process";
 import { Writable } from "node:stream";
 import { type Clock, sleep } from "../../base/clock.ts";
@@ -8,17 +8,17 @@ import type { Log } from "../../base/log.ts";
 import { toMountSpelling } from "./confinement/placeholders.ts";
 
 export interface Watchdog {
-	/** Sets the process group to kill, and the placeholders of a confined command to remove after it. */
+	/** Sets the process group to kill, and the placeholders to remove after it. */
 	watch(groupId: number, placeholders?: readonly string[]): void;
 	/** Dismisses it; resolves once it has exited. */
 	dismiss(clock: Clock): Promise<void>;
 }
 
 /**
- * Reads orders from descriptor 3 until `done` or the end of the pipe, which only the other process holds open. In the
- * latter case it kills the group and all processes with the marker ($1), repeatedly for about two seconds: a process in
- * a fork or exec cannot be found yet. Without /proc it kills only the group. At last it removes placeholders (in the
- * kernel's spelling and in ours) that nothing is mounted on any more.
+ * Reads orders from descriptor 3 until `done` or the end of the pipe, which only this process holds open. At the end of the pipe
+ * it kills the group and all processes with marker $1, repeatedly for about two seconds, because a process in fork or exec cannot
+ * be found yet. Without /proc it only kills the group. Finally it removes unmounted placeholders (in the kernel's spelling and
+ * ours).
  */
 const script = `
 group=
@@ -61,7 +61,7 @@ const noWatchdog: Watchdog = { watch: () => undefined, dismiss: async () => unde
 function spawnWatchdog(marker: string): ChildProcess {
 	return spawn("/bin/sh", ["-c", script, "agentwire-watchdog", marker], {
 		cwd: "/",
-		// It must not inherit the marker itself, nor the markers of runs that this process is part of.
+		// It must not inherit this marker or those of enclosing runs.
 		env: { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" },
 		detached: true,
 		stdio: ["ignore", "ignore", "ignore", "pipe"],
@@ -69,7 +69,7 @@ function spawnWatchdog(marker: string): ChildProcess {
 	});
 }
 
-/** Starts a watchdog for the command with the marker. If the system refuses, that is logged and there is none. */
+/** Starts a watchdog for the command with this marker. If the system refuses, logs it and continues without one. */
 export function startWatchdog(marker: string, log: Log): Watchdog {
 	let child: ChildProcess;
 	try {
@@ -88,7 +88,7 @@ export function startWatchdog(marker: string, log: Log): Watchdog {
 	});
 	return {
 		watch(groupId, placeholders = []) {
-			// A line cannot hold the others, which a later command in their directory removes.
+			// Paths with newlines do not fit a line; a later command in their directory removes them.
 			const lines = placeholders.filter((file) => !file.includes("\n"));
 			const orderLines = lines.map((file) => `placeholder ${toMountSpelling(file)} ${file}\n`);
 			orders.write(`group ${groupId}\n${orderLines.join("")}`);

@@ -1,12 +1,11 @@
-// A queue that runs writes one at a time until one fails; later ones are dropped.
+// Runs writes one at a time until one fails; drops later ones.
 
 export interface WriteQueue {
-	/** Runs the work after all earlier work; after a failure nothing is run any more. Never rejects. */
+	/** Runs the work after all earlier work, unless one failed. Never rejects. */
 	run(work: () => Promise<void>): Promise<void>;
 	readonly hasFailed: boolean;
 }
 
-/** `onFailure` is called once, with what was thrown. */
 export function createWriteQueue(onFailure: (thrown: unknown) => void): WriteQueue {
 	let hasFailed = false;
 	let last: Promise<void> = Promise.resolve();

@@ -1,8 +1,7 @@
-// The environment of commands: what they are given of the program's own, without the keys of model providers and the way
-// to the sessions of others.
+// The environment of commands: the program's environment without provider keys and access to other sessions.
 import type { SandboxSettings } from "../../settings/config/configuration.ts";
 
-/** Variables that programs read keys of model providers from, those with the keys of collectors, and those that name the database of all sessions. */
+/** Variables for model provider keys, collector keys and the session database. */
 const keyNames: ReadonlySet<string> = new Set(
 	(
 		"AGENTWIRE_STORE_PASSWORD_FILE AGENTWIRE_STORE_URL " +
@@ -22,8 +21,8 @@ function matches(name: string, pattern: string): boolean {
 }
 
 /**
- * What a command gets of an environment. `keys` are the providers' keys from the settings: a variable with one of them
- * as its value is dropped, whatever its name. `pass` overrides every reason to drop, and `set` comes last.
+ * Filters an environment for a command. `keys` are provider keys from the settings: any variable with such a value is dropped.
+ * `pass` overrides every drop, and `set` is applied last.
  */
 export function toCommandEnvironment(
 	environment: Readonly<Record<string, string>>,

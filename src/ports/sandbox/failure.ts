@@ -1,15 +1,15 @@
-// Whether a command failed because of its sandbox: one sentence for the model and the person, from what the command
-// printed. It is a guess; the outcome itself does not depend on it.
+// Guesses from a command's output whether its sandbox made it fail, and explains it in one sentence for model and user. The
+// outcome does not depend on it.
 
 import { isWithin } from "../processes/confinement/replaceable-links.ts";
 import type { Confinement, RunOutcome } from "../processes/port.ts";
 
-/** A host that the proxy refused. */
+/** A host refused by the proxy. */
 export interface Denial {
 	readonly host: string;
-	/** Follows the name of the host: a clause without full stop. */
+	/** Follows the host name: a clause without a period. */
 	readonly why: string;
-	/** By the clock that nobody sets, in milliseconds. */
+	/** Monotonic milliseconds. */
 	readonly at: number;
 }
 
@@ -34,14 +34,13 @@ const withoutNetwork =
 	'The command runs in a sandbox without network; `network` in `[sandbox]` of config.toml can be set to "host", or to ' +
 	'"proxy" with `allowed_domains`.';
 
-/** Paths that a text mentions. */
+/** Paths mentioned in a text. */
 function mentioned(text: string): string[] {
 	return text.match(/\/[^\s'":,;`]+/g) ?? [];
 }
 
 /**
- * A sentence with its full stop; null when nothing looks like the sandbox's doing, and for a command that did not start: its
- * outcome has the reason.
+ * A full sentence; null when nothing suggests the sandbox, and for a command that did not start, whose outcome has the reason.
  */
 export function explainFailure(
 	outcome: Pick<RunOutcome, "ended" | "output" | "errorOutput">,

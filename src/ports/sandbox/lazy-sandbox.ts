@@ -1,13 +1,13 @@
-// Loads the code of the sandbox with its first use: most starts never need it.
+// Loads the sandbox code on first use: most runs never need it.
 import type { Sandbox } from "./sandbox.ts";
 
 export interface LazySandbox {
 	get(): Promise<Sandbox>;
-	/** Ends what the sandbox runs; nothing if it was never used. */
+	/** Ends sandbox services, if it was used. */
 	close(): Promise<void>;
 }
 
-/** After a failure to load, the next use tries again. */
+/** Retries on the next use after a load failure. */
 export function createLazySandbox(load: () => Promise<Sandbox>): LazySandbox {
 	let loading: Promise<Sandbox> | null = null;
 	return {

@@ -1,50 +1,50 @@
-// What a sandboxed command may do: the confinement that follows from the settings and from where a session works.
+// What a sandboxed command may access: the confinement derived from settings and session directories.
 import path from "node:path";
 import type { SandboxSettings } from "../../settings/config/configuration.ts";
 import type { ConfinedNetwork, Confinement } from "../processes/port.ts";
 
-/** Where commands of one session work. */
+/** Working directories of a session. */
 export interface SandboxRoots {
 	/** Absolute. */
 	readonly workDir: string;
 	readonly additionalDirs: readonly string[];
-	/** Read-only, although in a hidden directory: a plugin's own directory for its tools, say. */
+	/** Read-only, even inside a hidden directory, for example a plugin's own directory. */
 	readonly visible?: readonly string[];
 }
 
-/** What the policy knows of the machine. */
+/** Machine-specific inputs of the policy. */
 export interface PolicyPlace {
 	readonly home: string;
-	/** Directories with the program's settings, sign-ins and sessions. */
+	/** Directories with program settings, sign-ins and sessions. */
 	readonly shareDirs: readonly string[];
 	/** Directories for temporary files. */
 	readonly temporaryDirs: readonly string[];
-	/** Further files that hold keys, such as a settings file elsewhere. */
+	/** Other files with keys, such as an external settings file. */
 	readonly secretFiles?: readonly string[];
 }
 
-/** Paths that get a placeholder where they are missing. */
+/** Paths that get placeholders when missing. */
 interface ProtectedPaths {
 	readonly files: readonly string[];
 	readonly directories: readonly string[];
 }
 
-/** Below each writable directory: what programs outside of the sandbox run, or let decide what they run. */
+/** Below each writable directory: files that programs outside the sandbox run, or that control what they run. */
 const protectedPaths: ProtectedPaths = {
 	files: [".git/config", ".mcp.json"],
 	directories: [".git/hooks", ".agentwire", ".kimi", ".vscode", ".idea"],
 };
 
 /**
- * The same, but only where they exist: one that is created has no effect without a change of what is protected, or
- * none that a new repository in any other directory would not have.
+ * The same, but only if they exist: creating one has no effect without changing a protected file, or only the effect of any new
+ * repository.
  */
 const protectedWhereFound: readonly string[] = [".git/config.worktree", ".git/modules", ".git/worktrees", ".envrc"];
 
-/** With it, git takes settings and hooks from another directory. A placeholder there would break git itself. */
+/** With it, git reads settings and hooks from another directory. A placeholder there would break git. */
 const refusedNames: readonly string[] = [".git/commondir"];
 
-/** Where version managers have the programs that PATH finds first. */
+/** Directories where version managers install programs that precede others on PATH. */
 const shimDirectories: readonly string[] = [
 	".pyenv/shims",
 	".rbenv/shims",
@@ -59,7 +59,7 @@ const shimDirectories: readonly string[] = [
 	"go/bin",
 ];
 
-/** Below the home directory, where that can be written. */
+/** Below the home directory, where writable. */
 const startUpPaths: ProtectedPaths = {
 	files: [
 		".bashrc",
@@ -100,8 +100,7 @@ const startUpPaths: ProtectedPaths = {
 };
 
 /**
- * Below the home directory: keys and sign-ins next to settings that decide what is run, or who may enter. So where they are
- * missing they must not be created either.
+ * Below the home directory: keys and sign-ins next to settings that control execution or access. They must not be created either.
  */
 const actingCredentials: ProtectedPaths = {
 	files: [".npmrc", ".claude.json"],
@@ -120,7 +119,7 @@ const actingCredentials: ProtectedPaths = {
 	],
 };
 
-/** The same: keys, sign-ins, histories and profiles of browsers. */
+/** The same: keys, sign-ins, histories and browser profiles. */
 const credentialFiles: readonly string[] = [
 	".oci",
 	".netrc",
@@ -154,7 +153,7 @@ const credentialFiles: readonly string[] = [
 	"Library/Application Support/Google/Chrome",
 ];
 
-/** Of the machine. Services listen below `/run`, and keep their secrets there. */
+/** System files. Services listen below `/run` and keep secrets there. */
 const systemFiles: readonly string[] = [
 	"/etc/shadow",
 	"/etc/shadow-",
@@ -173,10 +172,10 @@ const systemFiles: readonly string[] = [
 	"/var/lib/kubelet",
 ];
 
-/** In a directory for temporary files: where sockets of X servers and terminals are. */
+/** In temporary directories: sockets of X servers and terminals. */
 const socketDirectories: readonly string[] = [".X11-unix", ".ICE-unix", ".font-unix", ".XIM-unix"];
 
-/** Below `/run`, but programs and settings that commands need. */
+/** Programs and settings below `/run` that commands need. */
 const visibleSystemFiles: readonly string[] = [
 	"/run/current-system",
 	"/run/booted-system",
@@ -188,12 +187,12 @@ const visibleSystemFiles: readonly string[] = [
 	"/run/NetworkManager/resolv.conf",
 ];
 
-/** `~` at the beginning is the home directory. */
+/** Expands a leading `~`. */
 function placed(file: string, home: string): string {
 	return file === "~" || file.startsWith("~/") ? path.join(home, file.slice(1)) : file;
 }
 
-/** Null when the settings turn the sandbox off. */
+/** Null when the sandbox is off. */
 export function toConfinement(
 	settings: SandboxSettings,
 	place: PolicyPlace,

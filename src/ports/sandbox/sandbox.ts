@@ -1,5 +1,4 @@
-// The sandbox of commands as the rest of the program uses it: whether there is one, what it lets a command do, and why one
-// failed.
+// The command sandbox for the rest of the program: whether it is available, what it permits, and why a command failed.
 import { never } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
@@ -13,52 +12,49 @@ import { type Denial, explainFailure } from "./failure.ts";
 import { type PolicyPlace, type SandboxRoots, toConfinement } from "./policy.ts";
 import type { PrivateProxy } from "./proxy/private-proxy.ts";
 
-/** What the sandbox needs of the process that it is part of. */
+/** What the sandbox needs from its process. */
 export interface SandboxPlace extends PolicyPlace {
-	/** The program's own environment: names the search path for bwrap. */
+	/** The program's environment, whose PATH locates bwrap. */
 	readonly environment: Readonly<Record<string, string>>;
 	readonly files: Pick<Files, "list" | "makeDirectory" | "remove" | "status">;
-	/** The id of this process. */
 	readonly processId: number;
-	/** Runs the trial command; without the sandbox's own additions. */
+	/** Runs the trial command, without sandbox additions. */
 	readonly processes: Processes;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
 	readonly log: Log;
-	/** Defaults to the system's own. */
+	/** Default: system sockets. */
 	readonly sockets?: Sockets;
 }
 
 export type SandboxStatus =
 	| { readonly kind: "active"; readonly mode: "workspace-write" | "read-only" }
-	/** The settings ask for a sandbox, and there can be none; a clause without full stop. Commands do not start. */
+	/** A sandbox is configured but unavailable: a clause without a period. Commands do not start. */
 	| { readonly kind: "none"; readonly why: string }
 	| { readonly kind: "off" };
 
 export interface Sandbox {
 	/**
-	 * Runs a trial command, unless the sandbox is off. That it works is remembered; that it does not, as on a machine that is
-	 * too busy for the moment, is found out anew each time.
+	 * Runs a trial command, unless the sandbox is off. Success is cached; failure, as on a busy machine, is rechecked each time.
 	 */
 	status(): Promise<SandboxStatus>;
-	/** Null when the sandbox is off. Rejects when the proxy cannot be started. */
+	/** Null when the sandbox is off. Rejects when the proxy cannot start. */
 	confinementFor(roots: SandboxRoots): Promise<Confinement | null>;
 	/**
-	 * One sentence when a command looks to have failed because of its confinement. `since` is when it started, by
-	 * the clock that nobody sets, in milliseconds: of the proxy's refusals only later ones count.
+	 * One sentence when a command seems to have failed because of its confinement. `since` is its start in monotonic milliseconds:
+	 * earlier proxy refusals are ignored.
 	 */
 	explainFailure(outcome: RunOutcome, confinement: Confinement, since?: number): string | null;
-	/** Ends the proxy. */
 	close(): Promise<void>;
 }
 
-/** Refusals of the proxy to store. */
+/** Maximum stored proxy refusals. */
 const denialLimit = 100;
 
 /** Milliseconds for the trial command. */
 const trialTimeout = 5000;
 
-/** Starts nothing before its first use. */
+/** Starts nothing before first use. */
 export function createSandbox(settings: SandboxSettings, place: SandboxPlace): Sandbox {
 	const { clock } = place;
 	const denials: Denial[] = [];
@@ -99,7 +95,7 @@ export function createSandbox(settings: SandboxSettings, place: SandboxPlace): S
 		if (confinement === null) return { kind: "off" };
 		const trial = { file: "/bin/sh", arguments: ["-c", "exit 7"], workDir: "/", outputLimit: 1000 };
 		const { environment } = place;
-		// The root directory as a work directory would make everything writable.
+		// With the root directory as working directory, everything would be writable.
 		const narrow = { ...confinement, writable: [], readOnly: [], missingAsFiles: [], removed: [] };
 		const { ended } = await place.processes.run(
 			{ ...trial, environment, timeout: trialTimeout, confinement: narrow },

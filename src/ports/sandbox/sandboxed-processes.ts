@@ -1,12 +1,12 @@
-// Processes whose commands all run in the sandbox: the one place that adds confinement to a request.
+// Processes that run all commands in the sandbox: the only place that adds confinement to requests.
 import { errorText } from "../../base/errors.ts";
 import type { Processes, RunRequest } from "../processes/port.ts";
 import type { SandboxRoots } from "./policy.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 /**
- * Runs every command with the sandbox's confinement. `roots` is called for each command: directories may be added to a
- * session. A request that has a confinement of its own retains it.
+ * Confines every command. `roots` is called per command, since directories may be added to a session. Existing confinements are
+ * kept.
  */
 export function createSandboxedProcesses(
 	processes: Processes,

@@ -1,21 +1,19 @@
-// The way of a confined command to a proxy. A small program inside opens a listening socket in the command's own network
-// and passes it out; connections to it are accepted here and joined to the proxy's socket. So nothing of the machine's
-// is reachable from inside but that port, and the command needs no Unix sockets.
+// Connects a confined command to a proxy. A small program inside the sandbox opens a listening socket in the command's network
+// and passes it out. We accept its connections here and join them to the proxy socket. So that port is the only part of the
+// machine reachable from inside, and the command needs no Unix sockets.
 import type { ChildProcess } from "node:child_process";
 import { connect, Server, type Socket } from "node:net";
 import { isOneFile } from "../../../base/program-form.ts";
 import { confinedProxyPort } from "./confinement.ts";
 import { joinSockets } from "./joined-sockets.ts";
 
-/** Connections of one command; more are refused. */
+/** Maximum connections per command. */
 const connectionLimit = 256;
 
-/** The command by which the program as one file runs the listener. */
+/** The subcommand that runs the listener in the single-file program. */
 export const listenerCommand = "__confined-listener";
 
-/**
- * Runs in Node inside: listens, passes the socket to us, and exits once we have it. Its exit code is 0 only then.
- */
+/** Runs in Node inside the sandbox: listens, passes us the socket, and exits with code 0 once we have it. */
 export const listenerProgram = `
 const server = require("node:net").createServer();
 server.once("error", (error) => { console.error(error.message); process.exit(1); });
@@ -23,10 +21,10 @@ process.once("disconnect", () => process.exit(0));
 server.listen(${confinedProxyPort}, "127.0.0.1", 256, () => process.send("listening", server));
 `;
 
-/** What follows the path of the runtime to run it: the one file takes no program as an argument. */
+/** Runtime arguments for the listener: the single-file program cannot take a program as argument. */
 export const listenerArguments: readonly [string, string] = isOneFile ? [listenerCommand, ""] : ["-e", listenerProgram];
 
-/** Joins the connections of the command to the proxy; returns what ends that. */
+/** Joins connections of the command to the proxy. Returns a function that stops it. */
 export function serveConfinedProxy(child: ChildProcess, socketPath: string): () => void {
 	let server: Server | null = null;
 	const open = new Set<Socket>();
@@ -38,7 +36,7 @@ export function serveConfinedProxy(child: ChildProcess, socketPath: string): () 
 			server.on("connection", (socket) => {
 				open.add(socket);
 				socket.once("close", () => open.delete(socket));
-				// A client may end its half and still wait for an answer.
+				// A client may close its half and still wait for an answer.
 				socket.allowHalfOpen = true;
 				joinSockets(socket, connect({ path: socketPath, allowHalfOpen: true }));
 			});

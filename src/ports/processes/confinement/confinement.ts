@@ -1,5 +1,5 @@
-// Confinement with bubblewrap: turns what a command may do into mounts and a filter of system calls. containment.ts adds
-// them to its command line.
+// Confinement with bubblewrap: turns the permissions of a command into mounts and a system call filter. containment.ts adds them
+// to the command line.
 import { randomBytes } from "node:crypto";
 import {
 	accessSync,
@@ -18,24 +18,24 @@ import { claimPlaceholder, isPlaceholder, type PlaceholderKind, releasePlacehold
 import { findReplaceableLink, isWithin, statusOf } from "./replaceable-links.ts";
 import { buildSystemCallFilter, isFilterArchitecture } from "./seccomp-filter.ts";
 
-/** The loopback port at which a command with a network of kind `proxy` finds the proxy. Nothing else listens there. */
+/** Loopback port of the proxy for commands with network kind `proxy`. Nothing else listens there. */
 export const confinedProxyPort = 3128;
 
-/** What is mounted at a path. A pin is a directory mounted on itself: unlike others it cannot be renamed. */
+/** What is mounted at a path. A pin is a directory mounted on itself, which prevents renaming. */
 type MountKind = "writable" | "scratch" | "readOnly" | "visible" | "hidden" | "pin";
 
 export interface ConfinedStart {
 	/** The arguments for bwrap, before its `--`. */
 	readonly arguments: readonly string[];
-	/** The filter of system calls, for the descriptor that the arguments name. */
+	/** System call filter, for the descriptor named in the arguments. */
 	readonly filter: Buffer;
-	/** Descriptors that a child of this process would inherit and that the command must not get. */
+	/** Descriptors that a child would inherit and the command must not get. */
 	readonly inherited: readonly number[];
-	/** What is to be mounted at each path, by its identity. */
+	/** The identity to be mounted at each path. */
 	readonly mounted: ReadonlyMap<string, string>;
-	/** Files and directories that exist on the machine only while the command runs. */
+	/** Files and directories that exist only while the command runs. */
 	readonly placeholders: readonly string[];
-	/** Call it at the end of the command, and say whether nothing of it can be left. */
+	/** Call it when the command has ended; `isSealed` says whether none of its processes can remain. */
 	release(isSealed: boolean): void;
 }
 
@@ -51,12 +51,12 @@ function replaceable(link: string, consequence: string): Impossible {
 	);
 }
 
-/** The path with every link resolved; null when there is nothing. */
+/** Returns the path with all links resolved, or null if missing. */
 function resolved(file: string): string | null {
 	try {
 		if (statSync(file, { throwIfNoEntry: false }) === undefined) return null;
 		const real = realpathSync.native(file);
-		// Of an open pipe, such as a shell's `<(command)`, Bun gives a name that is no path.
+		// For an open pipe, such as `<(command)` in a shell, Bun returns a name that is not a path.
 		return path.isAbsolute(real) ? real : null;
 	} catch {
 		return null;
@@ -79,7 +79,7 @@ class MountPlan {
 		return this.#kinds.has(file);
 	}
 
-	/** The deepest path of the plan that the file is at or below; null for one that is only below the root. */
+	/** The deepest planned path that contains the file; null for one only below the root. */
 	nearest(file: string): { readonly file: string; readonly kind: MountKind } | null {
 		for (let at = file; ; at = path.dirname(at)) {
 			const kind = this.#kinds.get(at);
@@ -106,7 +106,7 @@ function pathsDown(from: string, to: string): string[] {
 	return found;
 }
 
-/** A protected path with the writable directory that it is below, both resolved; null when nothing can write there. */
+/** A protected path and the writable directory above it, both resolved; null when it is not writable. */
 function locate(
 	file: string,
 	roots: ReadonlyMap<string, string>,
@@ -128,8 +128,8 @@ function locate(
 }
 
 /**
- * Mounts a protected path on itself, read-only. What is missing gets a placeholder at its first missing part. A link
- * below a writable directory cannot be mounted on, and the command could replace it.
+ * Mounts a protected path read-only on itself. A missing path gets a placeholder at its first missing component. Links below a
+ * writable directory cannot be mounted on, and the command could replace them.
  */
 function protect(plan: MountPlan, file: string, root: string, kind: PlaceholderKind, placeholders: string[]): void {
 	for (const at of file === root ? [root] : pathsDown(root, file)) {
@@ -156,10 +156,7 @@ function protect(plan: MountPlan, file: string, root: string, kind: PlaceholderK
 const closeOnExec = 0o2000000;
 let inherited: readonly number[] | null = null;
 
-/**
- * What this process was given at its start, besides stdin, stdout and stderr. Node marks all that it opens itself, so
- * that children do not get it.
- */
+/** Descriptors that this process inherited, except stdin, stdout and stderr. Node sets close-on-exec on those it opens. */
 function inheritedDescriptors(above: number): readonly number[] {
 	inherited ??= readdirSync("/proc/self/fd")
 		.map(Number)
@@ -168,7 +165,7 @@ function inheritedDescriptors(above: number): readonly number[] {
 				const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8"))?.[1] ?? "0";
 				return descriptor > 2 && (Number.parseInt(flags, 8) & closeOnExec) === 0;
 			} catch {
-				// That of the listing itself, closed by now.
+				// The listing's own descriptor, already closed.
 				return false;
 			}
 		});
@@ -204,17 +201,17 @@ function planMounts(confinement: Confinement, placeholders: string[]): MountPlan
 	for (const directory of roots.keys()) refuseLink(directory, "made writable");
 	for (const file of confinement.visible) {
 		const place = resolved(file);
-		// A command could have made the link, to see what is hidden.
+		// A command could have created the link to read hidden files.
 		if (place !== null && findReplaceableLink(path.resolve(file), places) === null) plan.set(place, "visible");
 	}
 	for (const file of confinement.hidden) {
 		const place = resolved(file);
-		// There is nothing to hide in a placeholder of another command, which this one may have to protect as well.
+		// Another command's placeholder hides nothing, and this command may need to protect it too.
 		if (place === null || isPlaceholder(place)) continue;
 		refuseLink(file, "hidden");
 		plan.set(place, "hidden");
 	}
-	// Many protected paths have the same parent.
+	// Many protected paths share a parent.
 	const known = new Map<string, string | null>();
 	const resolveOnce = (file: string): string | null => {
 		const earlier = known.get(file);
@@ -231,7 +228,7 @@ function planMounts(confinement: Confinement, placeholders: string[]): MountPlan
 		if (kind !== "writable" && kind !== "pin") continue;
 		protect(plan, place.file, place.root, asFiles.has(file) ? "file" : "directory", placeholders);
 	}
-	// The parents of what is mounted below a writable directory must keep their names, or others could take their place.
+	// Parents of mounts below a writable directory must not be renamed, or others could replace them.
 	for (const [file] of plan.entries()) {
 		const above = file === "/" ? null : plan.nearest(path.dirname(file));
 		if (above === null || (above.kind !== "writable" && above.kind !== "pin")) continue;
@@ -260,18 +257,18 @@ function toArguments(plan: MountPlan): string[] {
 			case "hidden":
 				if (statusOf(file)?.isDirectory() === true) {
 					mounts.push("--tmpfs", file);
-					// At the end, because mounts below it need directories in it.
+					// Last, because mounts below it need directories in it.
 					sealed.push("--remount-ro", file);
 				} else mounts.push("--ro-bind", "/dev/null", file);
 				break;
 		}
 	}
 	const root = plan.nearest("/")?.kind === "writable" ? "--bind" : "--ro-bind";
-	// A command of root needs no capability to change the kernel's settings below /proc.
+	// A root command can change kernel settings below /proc without capabilities.
 	return [root, "/", "/", "--dev", "/dev", "--proc", "/proc", ...mounts, ...sealed, "--remount-ro", "/proc"];
 }
 
-/** Distinguishes a file or directory from every other one, links included; null when there is nothing. */
+/** Identifies a file, directory or link uniquely; null if missing. */
 function identityOf(file: string): string | null {
 	try {
 		const status = lstatSync(file, { bigint: true, throwIfNoEntry: false });
@@ -282,13 +279,13 @@ function identityOf(file: string): string | null {
 }
 
 /**
- * The identity of what is mounted from the machine. bwrap follows links when it mounts, and a command that still runs may
- * put one at a path until then, so it is compared with what was mounted.
+ * Identities of the mounts from the machine. bwrap follows links when mounting, and a running command may place one until then,
+ * so the result is compared with these.
  */
 function identitiesOf(plan: MountPlan, placeholders: readonly string[]): ReadonlyMap<string, string> {
 	const identities = new Map<string, string>();
 	for (const [file, kind] of plan.entries()) {
-		// Other commands that need it make and remove a placeholder; every command has it mounted.
+		// Placeholders are created and removed by other commands too; every command has them mounted.
 		if (kind === "hidden" || kind === "scratch" || file === "/" || placeholders.includes(file)) continue;
 		const identity = identityOf(file);
 		if (identity === null) throw new Impossible(`${file} ${replacedMeanwhile}`);
@@ -297,12 +294,12 @@ function identitiesOf(plan: MountPlan, placeholders: readonly string[]): Readonl
 	return identities;
 }
 
-/** Follows the path of what another command, or a person, replaced during a start. The start may be repeated. */
+/** Follows the path of a file replaced during a start. The start may be repeated. */
 export const replacedMeanwhile = "was replaced while the command was being started";
 
 /**
- * The first path at which something else was mounted for the process `init` than was to be; null when there is none, and
- * where the system does not show what that process sees, as for a bwrap with privileges.
+ * The first path where process `init` sees a different mount than planned. Null when there is none, or when the system hides that
+ * view, as with a privileged bwrap.
  */
 export function findReplaced({ mounted }: ConfinedStart, init: number): string | null {
 	if (resolved(`/proc/${init}/root/`) === null) return null;
@@ -311,21 +308,19 @@ export function findReplaced({ mounted }: ConfinedStart, init: number): string |
 }
 
 /**
- * Takes away what a command created. A directory is renamed: emptying one takes as long as the command likes, and
- * others that still run could put links into it meanwhile, which lead to what nobody wants to have removed.
+ * Removes what a command created. Directories are renamed instead: emptying one can take arbitrarily long, and running commands
+ * could insert links to files that must not be removed.
  */
 function removeCreated(file: string): void {
 	try {
 		if (statusOf(file)?.isDirectory() === true) renameSync(file, `${file}.${randomBytes(6).toString("hex")}`);
 		else unlinkSync(file);
 	} catch {
-		// It was not created, or something that is no directory is in the place of its parent.
+		// It was not created, or a parent is not a directory.
 	}
 }
 
-/**
- * Prepares the start of a confined command. `filterDescriptor` is the one at which bwrap will find the filter.
- */
+/** Prepares the start of a confined command. bwrap reads the filter from `filterDescriptor`. */
 export function prepareConfinement(confinement: Confinement, filterDescriptor: number): PreparedConfinement {
 	const { arch, platform } = process;
 	if (platform !== "linux" || !isFilterArchitecture(arch)) {
@@ -334,7 +329,7 @@ export function prepareConfinement(confinement: Confinement, filterDescriptor: n
 	const placeholders: string[] = [];
 	const absent = confinement.removed.filter((file) => statusOf(file) === null);
 	const isHost = confinement.network.kind === "host";
-	// The channel of a proxy comes after the filter.
+	// The proxy channel follows the filter.
 	const highestDescriptor = confinement.network.kind === "proxy" ? filterDescriptor + 1 : filterDescriptor;
 	try {
 		const plan = planMounts(confinement, placeholders);
@@ -343,7 +338,7 @@ export function prepareConfinement(confinement: Confinement, filterDescriptor: n
 			start: {
 				arguments: [
 					...toArguments(plan),
-					// The filter refuses further namespaces, also where bwrap is too old for --disable-userns.
+					// The filter blocks further namespaces, even if bwrap is too old for --disable-userns.
 					...["--unshare-user", "--unshare-pid", "--unshare-ipc"],
 					...(isHost ? [] : ["--unshare-net"]),
 					...["--cap-drop", "ALL"],
@@ -365,10 +360,10 @@ export function prepareConfinement(confinement: Confinement, filterDescriptor: n
 	}
 }
 
-/** Variables by which programs are given another proxy, or hosts to reach without one: curl, npm, pip and their like. */
+/** Variables that give programs such as curl, npm and pip another proxy, or hosts that bypass it. */
 const otherProxy = /(?:^|_)(?:no_?proxy|(?:https?|ftp|all|socks|rsync)_?proxy|proxy)$/i;
 
-/** The environment of a confined command: what leads it past the proxy is left out. */
+/** The environment of a confined command, without variables that bypass the proxy. */
 export function withProxy(
 	environment: Readonly<Record<string, string>>,
 	confinement: Confinement,
@@ -378,7 +373,7 @@ export function withProxy(
 	return { ...Object.fromEntries(others), ...proxyVariables(confinement) };
 }
 
-/** The variables that lead programs to the proxy. Many know no SOCKS, which is served at the same port. */
+/** Variables that direct programs to the proxy. Many lack SOCKS support; the same port serves both. */
 export function proxyVariables({ network }: Confinement): Record<string, string> {
 	if (network.kind !== "proxy") return {};
 	const proxy = `http://127.0.0.1:${confinedProxyPort}`;

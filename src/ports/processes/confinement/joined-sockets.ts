@@ -1,9 +1,9 @@
-// Joins two connections, so that each gets what the other one sends.
+// Joins two connections: each receives what the other sends.
 import type { Duplex } from "node:stream";
 
 /**
- * Passes everything on in both directions, ends of halves included (sockets must allow half-open connections), until
- * both are over. Returns what ends both at once, as a failure of one of them does.
+ * Forwards both directions, including half-closes (sockets must allow half-open connections), until both end. Returns a function
+ * that ends both at once, as a failure of either does.
  */
 export function joinSockets(one: Duplex, other: Duplex): () => void {
 	const withdraw = (): void => {
@@ -13,7 +13,7 @@ export function joinSockets(one: Duplex, other: Duplex): () => void {
 	for (const socket of [one, other]) {
 		socket.on("error", withdraw);
 		socket.once("close", () => {
-			// After its end in both directions the other one may still have to send what came from it, and closes by itself.
+			// After both directions ended, the other socket may still have data to send, and closes by itself.
 			if (!socket.readableEnded || !socket.writableFinished) withdraw();
 		});
 	}

@@ -1,6 +1,5 @@
-// Empty files and directories that stand where a confined command must create nothing: a mount needs something to be
-// mounted on. They are removed with the last command that needs them; one that a killed process left is recognized and
-// removed later.
+// Empty files and directories at paths that a confined command must not create: a mount needs a mount point. They are removed
+// with the last command that needs them; leftovers of killed processes are recognized and removed later.
 import {
 	lstatSync,
 	lutimesSync,
@@ -15,19 +14,19 @@ import {
 } from "node:fs";
 import { systemErrorCode } from "../../../base/errors.ts";
 
-/** What programs can do with it: list a directory, read a file. */
+/** How programs see it: as a directory to list or a file to read. */
 export type PlaceholderKind = "directory" | "file";
 
 /**
- * Seconds since the epoch, as the time of a placeholder's last change: nothing in use has been unchanged since then.
- * `shared` is one that was there already when another process needed it, or that a killed one left.
+ * Modification time of a placeholder in seconds since the epoch: no file in use is that old. `shared` marks one that already
+ * existed when another process needed it, or that a killed process left.
  */
 const placeholderTimes = { own: 1, shared: 2 } as const;
 
-/** How many running commands of this process need each placeholder. */
+/** Number of running commands of this process per placeholder. */
 const users = new Map<string, number>();
 
-/** Looks at one entry only: a command may have set the time of a directory with millions. */
+/** Reads only one entry: a command may have set the time on a directory with millions. */
 function isEmpty(directory: string): boolean {
 	const entries = opendirSync(directory);
 	try {
@@ -43,7 +42,7 @@ interface FoundPlaceholder {
 	readonly owners: keyof typeof placeholderTimes;
 }
 
-/** Null when there is nothing, or no placeholder. */
+/** Null when missing or not a placeholder. */
 function findPlaceholder(place: string): FoundPlaceholder | null {
 	try {
 		const status = lstatSync(place, { throwIfNoEntry: false });
@@ -57,14 +56,14 @@ function findPlaceholder(place: string): FoundPlaceholder | null {
 	}
 }
 
-/** Whether the file or directory is one that `claimPlaceholder` made, perhaps in another process. */
+/** Whether `claimPlaceholder` created it, possibly in another process. */
 export function isPlaceholder(place: string): boolean {
 	return findPlaceholder(place) !== null;
 }
 
 /**
- * Marks the file or directory as a placeholder. Another process may have removed it by now: its mount fails then, and is
- * repeated. That of another user cannot be marked, nor removed.
+ * Marks the path as a placeholder. If another process has removed it, the mount fails and is repeated. Another user's placeholder
+ * cannot be marked or removed.
  */
 function markPlaceholder(place: string, time: number): void {
 	try {
@@ -75,8 +74,8 @@ function markPlaceholder(place: string, time: number): void {
 }
 
 /**
- * Makes the placeholder unless there is something, for one command. False when this user cannot create anything there.
- * One that is there already may be of the other kind.
+ * Creates the placeholder for one command unless the path exists. Returns false when this user cannot create it. An existing one
+ * may be of the other kind.
  */
 export function claimPlaceholder(place: string, kind: PlaceholderKind): boolean {
 	try {
@@ -93,12 +92,12 @@ export function claimPlaceholder(place: string, kind: PlaceholderKind): boolean 
 	return true;
 }
 
-/** A path as the kernel spells it in a table of mounts, where spaces separate. */
+/** A path in mount table spelling, where spaces are separators. */
 export function toMountSpelling(file: string): string {
 	return file.replace(/[ \t\n\\]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`);
 }
 
-/** The tables of mounts of all processes; those with the same mounts share one. */
+/** Mount tables of all processes, deduplicated. */
 function mountTables(): readonly string[] {
 	const tables = new Map<string, string>();
 	for (const name of readdirSync("/proc")) {
@@ -107,16 +106,16 @@ function mountTables(): readonly string[] {
 			const namespace = readlinkSync(`/proc/${name}/ns/mnt`);
 			if (!tables.has(namespace)) tables.set(namespace, readFileSync(`/proc/${name}/mountinfo`, "utf8"));
 		} catch {
-			// It is gone, or another user's.
+			// It is gone, or belongs to another user.
 		}
 	}
 	return [...tables.values()];
 }
 
 /**
- * Releases the placeholders of one command and removes those that nothing needs any more. Removing one removes what
- * a process has mounted on it, so one that is mounted anywhere stays; the command there removes it. Looking for that takes
- * milliseconds, and is not needed when the command is gone for sure and no other process has claimed the placeholder.
+ * Releases the placeholders of a command and removes unused ones. Removal also removes mounts of other processes, so mounted
+ * placeholders stay until the command there removes them. The mount check takes milliseconds and is skipped when the command is
+ * certainly gone and no other process has claimed the placeholder.
  */
 export function releasePlaceholders(places: readonly string[], isGone: boolean): void {
 	const free: string[] = [];
@@ -139,7 +138,7 @@ export function releasePlaceholders(places: readonly string[], isGone: boolean):
 	for (const place of doubtful) {
 		const mounted = ` ${toMountSpelling(place)} `;
 		if (tables.some((table) => table.includes(mounted))) continue;
-		// Somebody may have written into a file by now.
+		// A file may contain data by now.
 		const found = findPlaceholder(place);
 		if (found !== null) remove(place, found.kind);
 	}
@@ -150,6 +149,6 @@ function remove(place: string, kind: PlaceholderKind): void {
 		if (kind === "file") unlinkSync(place);
 		else rmdirSync(place);
 	} catch {
-		// Something was put into it, or it is gone.
+		// It is no longer empty, or gone.
 	}
 }

@@ -1,14 +1,14 @@
-// Links on the way to a path that a confined command could replace. What such a link leads to is the command's choice, so
-// it must not decide what the next command may read or write.
+// Finds links on a path that a confined command could replace. The command controls their targets, so they must not decide what
+// the next command may read or write.
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import path from "node:path";
 
-/** Whether the path is the directory, or below it. */
+/** Whether the path is the directory or below it. */
 export function isWithin(file: string, directory: string): boolean {
 	return file === directory || file.startsWith(directory === "/" ? "/" : `${directory}/`);
 }
 
-/** Null when there is nothing. An error object for each of many missing files would cost milliseconds. */
+/** Null if missing. Error objects for many missing files would cost milliseconds. */
 export function statusOf(file: string): Stats | null {
 	try {
 		return lstatSync(file, { throwIfNoEntry: false }) ?? null;
@@ -17,7 +17,7 @@ export function statusOf(file: string): Stats | null {
 	}
 }
 
-/** Null when it is no link any more. */
+/** Null if no longer a link. */
 function targetOf(link: string): string | null {
 	try {
 		return readlinkSync(link);
@@ -26,12 +26,12 @@ function targetOf(link: string): string | null {
 	}
 }
 
-/** As many as the system follows. */
+/** The same limit as the system. */
 const linkLimit = 40;
 
 /**
- * The first link on the way to the file (absolute) that is below one of the writable directories (resolved); null when
- * there is none. The targets of links are followed, as further links may be on the way to them.
+ * The first link on the way to the absolute path `file` that is below a writable (resolved) directory, or null. Follows link
+ * targets, which may contain further links.
  */
 export function findReplaceableLink(file: string, writable: readonly string[]): string | null {
 	const names = file.split("/");

@@ -1,15 +1,14 @@
-// Confinement on macOS: the profile for `sandbox-exec` that allows what a confinement allows. Later rules of a profile
-// override earlier ones.
+// Confinement on macOS: builds a `sandbox-exec` profile with the same permissions. Later rules override earlier ones.
 import { realpathSync } from "node:fs";
 import path from "node:path";
 import type { Confinement } from "../port.ts";
 
 export const sandboxProgram = "/usr/bin/sandbox-exec";
 
-/** A string of the profile's language. */
+/** A string literal of the profile language. */
 const quote = (text: string) => `"${text.replace(/["\\]/g, (character) => `\\${character}`)}"`;
 
-/** The profile compares resolved paths (`/tmp` is `/private/tmp`); a missing tail stays as spelled. */
+/** The profile compares resolved paths (`/tmp` is `/private/tmp`); missing components stay as spelled. */
 function resolveExisting(file: string): string {
 	try {
 		return realpathSync(file);
@@ -24,7 +23,7 @@ function rule(verdict: "allow" | "deny", operations: string, kind: "subpath" | "
 	return [`(${verdict} ${operations}`, ...files.map((file) => `\t(${kind} ${quote(file)})`), ")"];
 }
 
-/** Directories between a writable directory and a protected path: renaming one would take the protection away. */
+/** Directories between a writable directory and a protected path: renaming one would remove the protection. */
 function parentsBetween(files: readonly string[], roots: readonly string[]): string[] {
 	const parents = new Set<string>();
 	for (const file of files) {
@@ -36,7 +35,7 @@ function parentsBetween(files: readonly string[], roots: readonly string[]): str
 	return [...parents];
 }
 
-/** The profile of a confinement. `resolve` follows links, as the system does before it asks the profile. */
+/** The profile of a confinement. `resolve` follows links, as the system does before it checks the profile. */
 export function toSeatbeltProfile(
 	confinement: Confinement,
 	resolve: (file: string) => string = resolveExisting,
@@ -71,7 +70,7 @@ export function toSeatbeltProfile(
 	].join("\n");
 }
 
-/** The program and arguments that run the command with the profile. */
+/** The command line that runs the command with the profile. */
 export function toSeatbeltCommand(
 	file: string,
 	words: readonly string[],

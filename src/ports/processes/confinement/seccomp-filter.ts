@@ -1,22 +1,22 @@
-// The filter of system calls for confined commands: a program for the kernel's packet filter, assembled here, that bwrap
-// loads. Mounts and namespaces confine files and network; the filter takes away calls that reach around them.
+// The system call filter for confined commands: a BPF program that bwrap loads. Mounts and namespaces confine files and network;
+// the filter blocks calls that bypass them.
 
 export type FilterArchitecture = "x64" | "arm64";
 
-/** Which address families a command may open sockets of. */
+/** Address families for which a command may open sockets. */
 export type SocketFamilies = "all" | "internet";
 
 interface CallNumbers {
 	/** As the kernel reports it (`AUDIT_ARCH_…`). */
 	readonly audit: number;
-	/** Numbers from this on belong to another calling convention of the same machine; null for none. */
+	/** Numbers from here on belong to another ABI of the same machine; null for none. */
 	readonly foreignFrom: number | null;
 	readonly ioctl: number;
 	readonly socket: number;
 	readonly socketpair: number;
 	readonly clone: number;
 	readonly unshare: number;
-	/** Calls that are refused whatever their arguments. */
+	/** Calls refused regardless of arguments. */
 	readonly refused: Readonly<Record<RefusedCall, number>>;
 }
 
@@ -39,7 +39,7 @@ const newCalls = {
 
 type RefusedCall =
 	| keyof typeof newCalls
-	// Reach into other processes.
+	// Access other processes.
 	| "ptrace"
 	| "process_vm_readv"
 	| "process_vm_writev"
@@ -48,13 +48,13 @@ type RefusedCall =
 	| "add_key"
 	| "request_key"
 	| "keyctl"
-	// Change the mounts, or open files around them.
+	// Change mounts, or open files around them.
 	| "mount"
 	| "umount2"
 	| "pivot_root"
 	| "setns"
 	| "open_by_handle_at"
-	// Large parts of the kernel that no command of a tool needs.
+	// Large kernel subsystems that tool commands do not need.
 	| "bpf"
 	| "perf_event_open"
 	| "userfaultfd"
@@ -152,10 +152,10 @@ const callNumbers: Readonly<Record<FilterArchitecture, CallNumbers>> = {
 	},
 };
 
-/** Its flags are in memory, where a filter cannot read them; C libraries use `clone` when it is missing. */
+/** Its flags are in memory, where a filter cannot read them. C libraries fall back to `clone`. */
 const clone3 = 435;
 
-/** Put characters into the input of a terminal. */
+/** Insert characters into terminal input. */
 const terminalInjection = { TIOCSTI: 0x5412, TIOCLINUX: 0x541c } as const;
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
@@ -163,17 +163,17 @@ const namespaceFlags = 0x7e020000;
 
 const families = { unix: 1, inet: 2, inet6: 10 } as const;
 
-/** The kind of a socket without its flags. A pair of datagram sockets can send to any address, unlike one of streams. */
+/** The socket type without flags. Datagram pairs can send to any address, unlike stream pairs. */
 const socketTypeMask = 0xf;
 const streamSocket = 1;
 const sequencedSocket = 5;
 
 const errors = { EPERM: 1, ENOSYS: 38, EAFNOSUPPORT: 97 } as const;
 
-/** Offsets of the data that a filter sees. Of an argument the low half is enough: the kernel reads no more of these. */
+/** Offsets into the filter data. The low half of these arguments suffices: the kernel reads no more. */
 const offsets = { number: 0, architecture: 4, argument0: 16, argument1: 24 } as const;
 
-/** Instructions of the packet filter, and what it may return. */
+/** BPF instructions and return values. */
 const codes = { load: 0x20, and: 0x54, ifEqual: 0x15, ifAtLeast: 0x35, ifAnyBit: 0x45, end: 0x06 } as const;
 const allow = 0x7fff0000;
 const killProcess = 0x80000000;
@@ -182,7 +182,7 @@ const refuse = (error: number): number => 0x00050000 | error;
 interface Instruction {
 	readonly code: number;
 	readonly value: number;
-	/** Instructions to skip when the comparison holds, and when it does not. */
+	/** Instructions to skip when the comparison holds, or does not. */
 	readonly whenTrue?: number;
 	readonly whenFalse?: number;
 }
@@ -192,7 +192,7 @@ const end = (result: number): Instruction => ({ code: codes.end, value: result }
 const unlessEqual = (value: number, skip: number): Instruction => ({ code: codes.ifEqual, value, whenFalse: skip });
 const ifEqual = (value: number, skip: number): Instruction => ({ code: codes.ifEqual, value, whenTrue: skip });
 
-/** Runs the block, which ends by itself, for calls with this number; the number stays loaded for what follows. */
+/** Runs the block, which must return, for calls with this number. The number stays loaded. */
 function forCall(number: number, block: readonly Instruction[]): Instruction[] {
 	return [unlessEqual(number, block.length), ...block];
 }

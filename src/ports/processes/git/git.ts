@@ -1,5 +1,5 @@
-// The one way in which we run git by ourselves. A repository's configuration can name programs for almost everything that
-// git does, and nobody was asked about those: each such key is overridden.
+// Runs git for the program itself. A repository's configuration can name programs for almost anything git does, without the
+// user's approval, so every such key is overridden.
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { isWithin } from "../confinement/replaceable-links.ts";
@@ -16,14 +16,14 @@ export interface GitRequest
 	readonly words: readonly string[];
 	/** Absolute. */
 	readonly workDir: string;
-	/** The transports that it may use, such as `https:ssh`; none when absent. */
+	/** Allowed transports, such as `https:ssh`. Default: none. */
 	readonly transports?: string;
 }
 
-/** A key of git's configuration, with the value that runs nothing. */
+/** A git configuration key, with a value that runs nothing. */
 type Override = readonly [key: string, value: string];
 
-/** Apply in every repository. `core.fsmonitor` and its like are set for all versions of git, known to it or not. */
+/** Apply in every repository. `core.fsmonitor` and similar are set for all git versions. */
 const always: readonly Override[] = [
 	["safe.bareRepository", "explicit"],
 	["core.fsmonitor", "false"],
@@ -44,7 +44,7 @@ const always: readonly Override[] = [
 	["gc.auto", "0"],
 ];
 
-/** How git connects, for calls that must not. */
+/** Connection settings for calls that must not connect. */
 const ofTransports: readonly Override[] = [
 	["core.sshCommand", "false"],
 	["core.gitProxy", "false"],
@@ -52,7 +52,7 @@ const ofTransports: readonly Override[] = [
 	["credential.helper", ""],
 ];
 
-/** Keys whose middle part anybody can choose, with the value for each. */
+/** Keys with a repository-defined middle part, and the value for each. */
 const patterns: readonly (readonly [pattern: RegExp, value: string])[] = [
 	[/^filter\..*\.(?:clean|smudge|process)$/is, ""],
 	[/^filter\..*\.required$/is, "false"],
@@ -68,8 +68,8 @@ const patterns: readonly (readonly [pattern: RegExp, value: string])[] = [
 ];
 
 /**
- * Options without which a verb would start programs by its own tables. What a repository sets for one of its submodules
- * outranks the setting for all, and git runs there without our overrides.
+ * Options that stop a verb from starting configured programs. A submodule setting outranks the global one, and git runs there
+ * without our overrides.
  */
 const guardsOf: Readonly<Record<string, readonly string[]>> = {
 	status: ["--ignore-submodules=all"],
@@ -78,22 +78,21 @@ const guardsOf: Readonly<Record<string, readonly string[]>> = {
 	show: ["--ignore-submodules=all", "--no-ext-diff", "--no-textconv"],
 };
 
-/** Variables by which the caller's environment would choose another repository, configuration or program. */
+/** Environment variables that select another repository, configuration or program. */
 const ownVariable = /^(?:GIT_|SSH_ASKPASS$|PAGER$|EDITOR$|VISUAL$)/;
 
-/** The user's own ways to sign in to a server. */
+/** The user's sign-in methods for servers. */
 const connectionVariable =
 	/^(?:GIT_SSH|GIT_SSH_COMMAND|GIT_SSH_VARIANT|GIT_ASKPASS|SSH_ASKPASS|GIT_(?:SSL|HTTP|PROXY)_\w+)$/;
 
-/** Verbs that need no overrides for keys with names of the repository's choice. */
+/** Verbs that need no overrides for repository-named keys. */
 const readsNoContent: ReadonlySet<string> = new Set(["config", "ls-files"]);
 
 const scan = { outputLimit: 1_048_576, timeout: 5000, separateStderr: true };
 
 /**
- * Runs git without anything that the repository of `workDir` names: an absolute git from outside of the project, no
- * hooks, filters, monitors, pagers, signatures or submodules, and no writes to the index. Null where there is no such git
- * or its configuration cannot be read.
+ * Runs git without anything configured by the repository of `workDir`: an absolute git from outside the project; no hooks,
+ * filters, monitors, pagers, signatures or submodules; no index writes. Null without such a git or a readable configuration.
  */
 export async function runGit(request: GitRequest, place: GitPlace, signal: AbortSignal): Promise<RunOutcome | null> {
 	const { words, workDir, transports, ...bounds } = request;
@@ -104,7 +103,7 @@ export async function runGit(request: GitRequest, place: GitPlace, signal: Abort
 		const environment = toEnvironment(place.environment, projects, overrides, transports);
 		return place.processes.run({ ...more, file, workDir, environment }, signal);
 	};
-	// The user's own settings decide how to connect.
+	// The user's settings decide how to connect.
 	if (transports !== undefined) return await start(always, { ...bounds, arguments: words });
 	const [verb = "", ...rest] = words;
 	const overrides = [...always, ...ofTransports];
@@ -138,7 +137,7 @@ function toEnvironment(
 		GIT_OPTIONAL_LOCKS: "0",
 		GIT_PAGER: "cat",
 		GIT_EDITOR: "false",
-		// A partial clone fetches what it lacks from wherever its configuration says.
+		// A partial clone would fetch missing objects from its configured remote.
 		...(transports === undefined ? { GIT_NO_LAZY_FETCH: "1" } : {}),
 		GIT_ALLOW_PROTOCOL: transports ?? "none",
 		GIT_CONFIG_COUNT: String(overrides.length),
@@ -151,7 +150,7 @@ function toEnvironment(
 	};
 }
 
-/** The directory and every repository around it, below the home directory: what is there is the project's. */
+/** The directory and all enclosing repositories below the home directory: their files belong to the project. */
 function projectsOf(workDir: string, home = "/"): readonly string[] {
 	const found: string[] = [];
 	for (let directory = path.resolve(workDir); !isWithin(home, directory); directory = path.dirname(directory)) {

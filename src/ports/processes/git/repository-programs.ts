@@ -1,27 +1,27 @@
-// Whether a repository would have git run a program of its choice for commands that only read.
+// Checks whether read-only git commands would run a program configured by a repository.
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { type GitPlace, runGit } from "./git.ts";
 
-/** Keys of a repository by which reading runs a program. Optional locks are off, so that no hook runs. */
+/** Repository keys that run a program on reads. Optional locks are off, so hooks do not run. */
 const reading =
 	/^(?:core\.fsmonitor|diff\.external|(?:filter|diff)\..*\.(?:clean|process|textconv|command)|gpg\.(?:.*\.)?program)$/is;
-/** The same where objects may be missing, which git then fetches. */
+/** The same when git may fetch missing objects. */
 const fetching =
 	/^(?:protocol\..*|core\.(?:sshcommand|gitproxy|askpass)|credential\..*|remote\..*\.(?:uploadpack|vcs))$/is;
 const promisor = /^(?:extensions\.partialclone|remote\..*\.promisor)$/is;
 
-/** The command itself would also take what looks like a bare repository; neither of our two verbs runs anything there. */
+/** Also accept an apparent bare repository, as the command itself would. Neither of our verbs runs anything there. */
 const bare = ["-c", "safe.bareRepository=all"];
 
 const limits = { timeout: 5000, separateStderr: true };
-/** Bytes of the list of files: about 300,000 of them. */
+/** Bytes of the file list: about 300,000 files. */
 const listLimit = 32 * 1024 * 1024;
 const mostSubmodules = 50;
 
 /**
- * A clause that says why git would run a program, or that it is not known; null when it would not, or when there is no
- * repository. Looks into submodules too, as git does.
+ * A clause that says why git would run a program, or that this is unknown. Null when it would not, or without a repository.
+ * Includes submodules, as git does.
  */
 export async function repositoryProgram(
 	directory: string,
@@ -35,14 +35,14 @@ export async function repositoryProgram(
 		outputLimit: 1_048_576,
 	};
 	const listed = await runGit(listing, place, signal);
-	// Without a git that we trust there is none to trust for the command either.
+	// Without a trusted git, the command's git cannot be trusted either.
 	if (listed?.ended.kind !== "exited" || listed.ended.exitCode !== 0 || listed.truncated) {
 		return "the repository's configuration cannot be read";
 	}
 	const own = settingsOf(listed.output).filter(({ scope }) => scope === "local" || scope === "worktree");
 	const isPartial = own.some(({ key }) => promisor.test(key));
 	const named = own.find(({ key, value }) => {
-		// A program of git's own, as is none.
+		// Git's built-in monitor, or none.
 		if (/^core\.fsmonitor$/i.test(key) && /^(?:true|false|yes|no|on|off|0|1|)$/i.test(value)) return false;
 		return reading.test(key) || (isPartial && fetching.test(key));
 	});
@@ -56,7 +56,7 @@ interface Setting {
 	readonly value: string;
 }
 
-/** Scope and setting in turn, each ended by a zero; a setting is a key, and after a line end its value. */
+/** Parses alternating scopes and settings, NUL-terminated. A setting is a key, a newline and its value. */
 function settingsOf(output: string): readonly Setting[] {
 	const parts = output.split("\0");
 	return parts.flatMap((scope, index) => {
@@ -70,7 +70,7 @@ function settingsOf(output: string): readonly Setting[] {
 async function submoduleProgram(directory: string, place: GitPlace, signal: AbortSignal): Promise<string | null> {
 	const words = [...bare, "ls-files", "--stage", "--full-name", "-z", ":/"];
 	const listed = await runGit({ ...limits, words, workDir: directory, outputLimit: listLimit }, place, signal);
-	// There is no repository, or none with files.
+	// No repository, or no files.
 	if (listed?.ended.kind !== "exited" || listed.ended.exitCode !== 0) return null;
 	if (listed.truncated) return "the repository has too many files to look for submodules";
 	const found = [...listed.output.matchAll(/(?:^|\0)160000 [^\t\0]*\t([^\0]*)/g)].map(([, name = ""]) => name);

@@ -1,9 +1,8 @@
-// Starts a process that may outlive this one. Nothing ends it from here: it reads requests from its stdin, or ends by
-// itself.
+// Starts a process that may outlive this one. Nothing here ends it: it reads requests from stdin, or ends by itself.
 import { spawn } from "node:child_process";
 import type { DetachedProcess, DetachedRequest } from "../port.ts";
 
-/** Resolves once the process runs; rejects when the system refuses. Its output is discarded. */
+/** Resolves once the process runs; rejects when the system refuses. Output is discarded. */
 export async function startDetached(request: DetachedRequest): Promise<DetachedProcess> {
 	const child = spawn(request.file, request.arguments, {
 		cwd: request.workDir,

@@ -1,4 +1,4 @@
-// One child with our own stdin and output, in our own process group, for commands that only set the stage for another program.
+// A child with our stdin, output and process group, for commands that prepare the environment of another program.
 import { spawn } from "node:child_process";
 
 export interface ForegroundRequest {
@@ -8,7 +8,7 @@ export interface ForegroundRequest {
 }
 
 export interface ForegroundProcess {
-	/** How it ended. Never fails. */
+	/** How it ended. Never rejects. */
 	readonly gone: Promise<
 		| { readonly kind: "exited"; readonly exitCode: number }
 		| { readonly kind: "signalled"; readonly signal: NodeJS.Signals }

@@ -1,17 +1,17 @@
-// Which hosts the proxy of sandboxed commands connects to: names by their exact spelling or below a domain, addresses
-// only when they are listed, and of names only the addresses that are public or listed.
+// Hosts that the sandbox proxy may connect to: exact names or domains, listed addresses, and for names only public or listed
+// addresses.
 import { createPublicOnlyRule } from "../../network/address-rule.ts";
 import { isInRange, parseAddress } from "../../network/addresses.ts";
 import { normalizeHost } from "../../network/host-name.ts";
 
 export interface AllowedHosts {
-	/** Why the host (normalized) must not be reached; a clause that follows "which". Null when it may. */
+	/** Why the normalized host is forbidden, as a clause after "which". Null when allowed. */
 	checkHost(host: string): string | null;
-	/** The same for an address that the host resolved to. */
+	/** The same for a resolved address. */
 	checkAddress(address: string, host: string): string | null;
 }
 
-/** An empty list allows nothing. */
+/** An empty list blocks everything. */
 export function createAllowedHosts(allowed: readonly string[]): AllowedHosts {
 	const isRange = (entry: string) => parseAddress(entry.split("/")[0] ?? "") !== null;
 	const ranges = allowed.filter(isRange);
@@ -24,7 +24,7 @@ export function createAllowedHosts(allowed: readonly string[]): AllowedHosts {
 		else names.add(name);
 	}
 	const isListed = (address: string) => ranges.some((range) => isInRange(address, range));
-	// Names do not make an address permitted: whoever runs a listed domain could point it at this machine.
+	// A listed name does not permit its address: the domain owner could point it at this machine.
 	const rule = createPublicOnlyRule(ranges);
 	return {
 		checkHost(host) {

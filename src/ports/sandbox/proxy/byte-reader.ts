@@ -1,17 +1,14 @@
-// Reads the beginning of a connection, up to a limit, and leaves what comes after it.
+// Reads the start of a connection up to a limit, and leaves the rest.
 import type { Socket } from "node:net";
 
 export interface ByteReader {
-	/** The next byte, which stays the next; null when the connection ends before. */
+	/** The next byte without consuming it; null at the end. */
 	peek(): Promise<number | null>;
-	/** Exactly so many bytes; null when the connection ends before. */
+	/** Exactly this many bytes; null if the connection ends before. */
 	take(count: number): Promise<Buffer | null>;
-	/** Up to and with the mark; null when the connection ends, or the limit is reached, before. */
+	/** Bytes through the mark; null if the connection ends or the limit is reached before. */
 	takeUntil(mark: string, limit: number): Promise<Buffer | null>;
-	/**
-	 * Stops reading; what was read and not taken. It cannot be put back into the socket, which may have come to its end
-	 * meanwhile.
-	 */
+	/** Stops reading. Returns bytes read but not taken, which cannot be put back into a socket that may have ended. */
 	release(): Buffer;
 }
 
@@ -23,7 +20,7 @@ export function createByteReader(socket: Socket): ByteReader {
 	let wake = (): void => undefined;
 	const onData = (piece: Buffer): void => {
 		bytes = Buffer.concat([bytes, piece]);
-		// A client that sends more than is read waits.
+		// Backpressure for clients that send more.
 		socket.pause();
 		wake();
 	};
@@ -33,7 +30,7 @@ export function createByteReader(socket: Socket): ByteReader {
 	};
 	socket.on("data", onData);
 	for (const change of changes) if (change !== "data") socket.on(change, onEnd);
-	/** Waits until there are more bytes; false when there will be none. */
+	/** Waits for more bytes. Returns false at the end. */
 	const more = async (): Promise<boolean> => {
 		if (isOver) return false;
 		const before = bytes.length;

@@ -1,15 +1,15 @@
-// The head of a request to a proxy over HTTP/1.1: CONNECT for a tunnel, or a request with the whole URL, which is sent on
-// with the path alone. One request per connection.
+// Parses the head of an HTTP/1.1 proxy request: CONNECT for a tunnel, or an absolute URL, forwarded as a path. One request per
+// connection.
 
 export interface HttpTarget {
 	/** As the client wrote it. */
 	readonly host: string;
 	readonly port: number;
-	/** What the host is sent first; null for a tunnel. */
+	/** The first bytes for the host; null for a tunnel. */
 	readonly head: string | null;
 }
 
-/** For the proxy alone, or about a connection that is not continued. */
+/** Headers for the proxy only, or about persistent connections. */
 const droppedHeaders: ReadonlySet<string> = new Set([
 	"connection",
 	"keep-alive",
@@ -20,7 +20,7 @@ const droppedHeaders: ReadonlySet<string> = new Set([
 	"upgrade",
 ]);
 
-/** A name or an address in brackets, and a port. */
+/** A name or bracketed address, and a port. */
 const authority = /^(?<host>\[[^\]]*\]|[^:@/?#]*)(?::(?<port>\d{1,5}))?$/;
 
 function toPort(text: string | undefined, standard: number): number | null {
@@ -28,7 +28,7 @@ function toPort(text: string | undefined, standard: number): number | null {
 	return Number.isInteger(port) && port >= 1 && port <= 65_535 ? port : null;
 }
 
-/** Null for what is no request to a proxy. `text` is one head, in Latin-1, with the empty line at its end. */
+/** Null if not a proxy request. `text` is one head in Latin-1, including the final empty line. */
 export function parseHttpRequest(text: string): HttpTarget | null {
 	const [first = "", ...lines] = text.replace(/\r\n\r\n$/, "").split("\r\n");
 	const match = /^(?<method>[A-Z]{1,20}) (?<target>[\x21-\x7e]+) HTTP\/1\.[01]$/.exec(first);

@@ -1,5 +1,4 @@
-// The proxy at a socket that no confined command can see or replace: whoever connects for the commands trusts what
-// listens there.
+// The proxy on a socket that confined commands cannot see or replace: its clients trust whatever listens there.
 import path from "node:path";
 import type { Clock } from "../../../base/clock.ts";
 import type { Identifiers } from "../../../base/ids.ts";
@@ -11,9 +10,9 @@ import { createAllowedHosts } from "./allowed-hosts.ts";
 import { startProxy } from "./proxy.ts";
 
 export interface PrivateProxyPlace {
-	/** The share directory, which every confinement hides. */
+	/** The share directory, hidden by every confinement. */
 	readonly shareDir: string;
-	/** Where the socket is when the path of the share directory is too long for one. */
+	/** Socket location when the share directory path is too long. */
 	readonly temporaryDir: string;
 	readonly files: Pick<Files, "list" | "makeDirectory" | "remove" | "status">;
 	readonly processId: number;
@@ -25,15 +24,15 @@ export interface PrivateProxyPlace {
 
 export interface PrivateProxy {
 	readonly socket: string;
-	/** The directory of the socket: commands that use the proxy must not see it. */
+	/** Socket directory. Commands that use the proxy must not see it. */
 	readonly directory: string;
 	close(): Promise<void>;
 }
 
-/** The path of a socket may have no more bytes; some systems allow 108. */
+/** Maximum bytes of a socket path; some systems allow 108. */
 const longestSocketPath = 100;
 
-/** Starts the proxy for the allowed domains; `onDenied` is called with each host that it refuses. */
+/** Starts the proxy for the allowed domains. Calls `onDenied` for each refused host. */
 export async function startPrivateProxy(
 	allowedDomains: readonly string[],
 	place: PrivateProxyPlace,
@@ -78,12 +77,12 @@ async function makeDirectory(place: PrivateProxyPlace) {
 	return inShareDir;
 }
 
-/** Milliseconds after which a process elsewhere counts as ended. */
+/** Milliseconds until a process on another machine counts as ended. */
 const longestElsewhere = 30 * 86_400_000;
 
 /**
- * Removes the directories of processes that were killed. The id in a name says nothing of a process elsewhere: its commands
- * would lose their network if it lives, and a directory that stays for a while costs nothing.
+ * Removes directories of killed processes. For processes elsewhere the id says nothing: removal could cut the network of live
+ * commands, while a leftover directory costs nothing.
  */
 async function removeLeftOver(parent: string, { files, clock }: PrivateProxyPlace): Promise<void> {
 	for (const { name } of await files.list(parent)) {

@@ -1,5 +1,4 @@
-// The proxy of sandboxed commands: HTTP and SOCKS 5 on one Unix socket. It connects to allowed hosts only, and only to
-// the addresses that were checked.
+// The proxy of sandboxed commands: HTTP and SOCKS 5 on one Unix socket. Connects only to allowed hosts, at the checked addresses.
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import type { Clock } from "../../../base/clock.ts";
@@ -18,13 +17,13 @@ export interface ProxyOptions {
 	readonly hosts: AllowedHosts;
 	readonly sockets: Sockets;
 	readonly clock: Clock;
-	/** Called with each host that was refused, and why: a clause that follows "which". */
+	/** Called with each refused host and the reason: a clause after "which". */
 	onDenied(host: string, why: string): void;
-	/** Milliseconds for the beginning of a connection and for connecting. Default 30 seconds. */
+	/** Milliseconds for the start of a connection and for connecting. Default 30 seconds. */
 	readonly startTimeout?: number;
-	/** Milliseconds without traffic after which a connection is ended. Default 10 minutes. */
+	/** Milliseconds without traffic until a connection ends. Default 10 minutes. */
 	readonly idleTimeout?: number;
-	/** Connections at a time; more are refused. Default 512. */
+	/** Maximum concurrent connections. Default 512. */
 	readonly connectionLimit?: number;
 }
 
@@ -32,10 +31,9 @@ export interface HostProxy {
 	close(): Promise<void>;
 }
 
-/** Bytes of the head of a request. */
 const headLimit = 32 * 1024;
 
-/** Why there is no connection to a host. `denied`: by the rules. */
+/** Why a host is unreachable. `denied`: by the rules. */
 interface Refusal {
 	readonly kind: "denied" | "failed";
 	readonly why: string;
@@ -51,7 +49,6 @@ function httpAnswer(status: string, text: string): string {
 	return `HTTP/1.1 ${status}\r\n${headers}\r\n${body}`;
 }
 
-/** Listens at the path, in a directory that only this user can enter. Rejects when that is impossible. */
 export async function startProxy(socketPath: string, options: ProxyOptions): Promise<HostProxy> {
 	const connections = new ProxyConnections(options);
 	const server = createServer(
@@ -62,7 +59,7 @@ export async function startProxy(socketPath: string, options: ProxyOptions): Pro
 	server.listen(socketPath);
 	await once(server, "listening");
 	server.on("error", () => undefined);
-	// It must not hold a process that has nothing else to do.
+	// It must not keep an otherwise idle process alive.
 	server.unref();
 	return {
 		async close() {
@@ -89,7 +86,7 @@ class ProxyConnections {
 		this.#open.add(client);
 		client.once("close", () => this.#open.delete(client));
 		client.on("error", () => client.destroy());
-		// Slow or silent beginnings end as a whole, not only pauses in them.
+		// Limits the whole start, not only pauses.
 		const withdraw = this.#options.clock.after(this.#startTimeout, () => client.destroy());
 		client.setTimeout(this.#startTimeout, () => client.destroy());
 		try {
@@ -123,7 +120,7 @@ class ProxyConnections {
 			const addresses = isAddress(host)
 				? [{ address: host, family: host.includes(":") ? 6 : 4 }]
 				: await this.#options.sockets.resolve(host);
-			// Nobody waits for it any more, or the proxy has ended.
+			// The client is gone, or the proxy has ended.
 			if (client.destroyed) throw new Error("the request was given up");
 			for (const { address } of addresses) {
 				const forbidden = this.#options.hosts.checkAddress(address, host);
@@ -142,7 +139,7 @@ class ProxyConnections {
 		}
 	}
 
-	/** `rest`: the bytes that the client has already sent for the host. */
+	/** `rest`: bytes that the client already sent for the host. */
 	#join(inside: Socket, outside: Socket, rest: Buffer): void {
 		if (rest.length > 0) outside.write(rest);
 		const withdraw = joinSockets(inside, outside);

@@ -1,4 +1,4 @@
-// The beginning of a SOCKS 5 connection (RFC 1928), as its server sees it. Only CONNECT without authentication.
+// The server side of a SOCKS 5 handshake (RFC 1928). Only CONNECT without authentication.
 import type { ByteReader } from "./byte-reader.ts";
 
 export interface SocksTarget {
@@ -12,11 +12,10 @@ const noAuthentication = 0;
 const noAcceptableMethod = 0xff;
 const connectCommand = 1;
 
-/** Answers of the server. */
 export const socksReplies = { granted: 0, failed: 1, denied: 2, unsupportedCommand: 7, unsupportedAddress: 8 } as const;
 export type SocksReply = keyof typeof socksReplies;
 
-/** The bound address is not revealed. */
+/** Does not reveal the bound address. */
 export function toSocksReply(reply: SocksReply): Buffer {
 	return Buffer.from([socksVersion, socksReplies[reply], 0, 1, 0, 0, 0, 0, 0, 0]);
 }
@@ -34,11 +33,11 @@ async function readHost(reader: ByteReader, kind: number): Promise<string | null
 		return bytes === null ? null : toIpv6(bytes);
 	}
 	const [length = 0] = (await reader.take(1)) ?? [];
-	// Every byte stays visible, so that none can hide from the check.
+	// Keep every byte visible to the check.
 	return (await reader.take(length))?.toString("latin1") ?? null;
 }
 
-/** Reads the greeting, answers it, and reads the request. A reply instead when it is none that is served. */
+/** Reads the greeting, answers it and reads the request. Returns a reply for unsupported requests. */
 export async function readSocksRequest(
 	reader: ByteReader,
 	write: (bytes: Buffer) => void,
