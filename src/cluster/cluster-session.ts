@@ -1,5 +1,5 @@
-// One session of the cluster, as a front end uses it: the same object whichever worker runs the session. When that worker
-// is lost or ends, the session is used at the next one, and attached clients go on after the last event that they have.
+// A cluster session for a front end: the same object regardless of the worker that runs it. When that worker is lost or ends, the
+// session continues at another one, and attached clients resume after their last event.
 
 import type { Command, CommandType, CommandValues } from "../api/values/command.ts";
 import type { AgentEvent, Cursor } from "../api/values/event.ts";
@@ -33,17 +33,17 @@ export interface Used {
 
 export interface ClusterSessionParts {
 	readonly placements: Placements;
-	/** What it is opened with, each time. */
+	/** Options for every opening. */
 	readonly options: OpeningOptions;
-	/** Called when nobody here uses it any more. */
+	/** Called when its last use here ends. */
 	onUnused(): void;
 }
 
-/** Milliseconds between two tries at a worker that is about to end. */
+/** Milliseconds between two attempts at a worker that is ending. */
 const retryPause = 250;
 /**
- * Milliseconds for which a request is repeated. The last try may take as long as looking for a worker and noticing that
- * nothing comes from it: clients wait no longer than a minute.
+ * Milliseconds for which a request is retried. The last attempt may take as long as finding a worker and noticing that it is
+ * silent: clients wait at most a minute.
  */
 const retrySpan = 20_000;
 
@@ -51,7 +51,7 @@ type Repeatable = { readonly [T in CommandType]: (command: Extract<Command, { ty
 const always = () => true;
 const never = () => false;
 
-/** Which commands may be sent again when it is unknown whether they arrived. */
+/** Commands that may be resent when their arrival is unknown. */
 const repeatable: Repeatable = {
 	"turn.start": ({ key }) => key !== undefined,
 	"turn.steer": never,
@@ -79,10 +79,10 @@ export class ClusterSession implements SessionApi {
 	readonly id: string;
 	readonly #parts: ClusterSessionParts;
 	#workDir: string;
-	/** Ends the reading of each attachment's events. */
+	/** Stops reading each attachment's events. */
 	readonly #reading = new Map<string, AbortController>();
 	#using: Promise<Used> | null = null;
-	/** Uses that are over although their worker still answers. */
+	/** Uses that have ended although their worker still answers. */
 	readonly #givenBack = new WeakSet<Used>();
 	#handles = 0;
 	#isOver = false;
@@ -97,12 +97,12 @@ export class ClusterSession implements SessionApi {
 		return this.#workDir;
 	}
 
-	/** Takes it as it was just made at a worker. */
+	/** Adopts a session just created at a worker. */
 	adopt(used: Used): void {
 		this.#using = Promise.resolve(used);
 	}
 
-	/** The session at the worker that runs it, which is found when there is none yet or it is lost. */
+	/** The session at its worker. Finds a worker when there is none or it was lost. */
 	async use(): Promise<Used> {
 		for (;;) {
 			if (this.#isOver) throw new KernelError("closed", "The program is ending.");
@@ -119,7 +119,7 @@ export class ClusterSession implements SessionApi {
 		}
 	}
 
-	/** What the worker says of it now; fails as acquiring it there does. */
+	/** Current info from the worker. Fails like acquiring the session there. */
 	confirm(): Promise<SessionInfo> {
 		return this.#tryAgain(async ({ kernel }) => {
 			const { info, release } = await kernel.sessions.acquire(this.id, this.#parts.options);
@@ -128,7 +128,7 @@ export class ClusterSession implements SessionApi {
 		}, true);
 	}
 
-	/** A use of it by somebody here. */
+	/** Returns a handle for one use here. */
 	toHandle(info: SessionInfo): SessionHandle {
 		this.#handles += 1;
 		return {
@@ -138,7 +138,7 @@ export class ClusterSession implements SessionApi {
 				this.#run((used) => used.handle.startTurn(input, options), options.key !== undefined),
 			release: () => this.#release((used) => used.handle.release()),
 			discard: async () => {
-				// With its connection the worker has given it back.
+				// The worker released it when the connection ended.
 				if (this.#isOver) return;
 				const used = await this.use();
 				this.#release(() => {});
@@ -147,12 +147,12 @@ export class ClusterSession implements SessionApi {
 		};
 	}
 
-	/** Drops it when nobody uses it, because it could not be used. */
+	/** Drops it when unused, because it could not be opened. */
 	forgetUnused(): void {
 		if (this.#handles === 0) this.#parts.onUnused();
 	}
 
-	/** Nothing more is done with it; it goes on where it is. */
+	/** Stops using it here; it continues at its worker. */
 	end(): void {
 		this.#isOver = true;
 	}
@@ -190,7 +190,7 @@ export class ClusterSession implements SessionApi {
 		return this.#look((session) => session.externalEvents());
 	}
 
-	/** A worker that takes the session over does not know of it: servers are never stored, because there may be keys in them. */
+	/** A worker that takes over does not know the servers: they are never stored, because they may contain keys. */
 	changeMcpServers(change: McpServersChange): Promise<void> {
 		return this.#look((session) => session.changeMcpServers(change));
 	}
@@ -229,7 +229,7 @@ export class ClusterSession implements SessionApi {
 	}
 
 	async attach(options: AttachOptions): Promise<Attachment> {
-		// The events of the attachment that is replaced end, and nobody goes on with them.
+		// The replaced attachment's events end and are not resumed.
 		if (options.replaces !== undefined) this.#reading.get(options.replaces)?.abort();
 		let current = await this.#attachNow(options);
 		const { id, snapshot, tools } = current.attachment;
@@ -250,11 +250,11 @@ export class ClusterSession implements SessionApi {
 			try {
 				current = await this.#attachNow({ ...again, after: cursor });
 			} catch {
-				// Archived, deleted, or nobody can run it now: a client that asks again gets the reason.
+				// Archived, deleted, or no worker can run it: a client that retries gets the reason.
 				end();
 				return false;
 			}
-			// Where it still is, it was stopped: only a worker that ends gives it to another one.
+			// If it is still there, it was stopped: only an ending worker hands it over.
 			if (!wasLost && current.used.kernel === kernel) end();
 			if (ended.aborted) current.attachment.close();
 			return !ended.aborted;
@@ -298,7 +298,7 @@ export class ClusterSession implements SessionApi {
 		return this.#run(({ handle }) => work(handle.session), true);
 	}
 
-	/** The same for a session that is in use here: one that cannot be found any more is closed. */
+	/** The same for a session in use here. A session that is no longer found is closed. */
 	#run<T>(work: (used: Used) => Promise<T>, mayRepeat: boolean): Promise<T> {
 		return this.#tryAgain(work, mayRepeat, async () => {
 			try {
@@ -310,7 +310,7 @@ export class ClusterSession implements SessionApi {
 		});
 	}
 
-	/** Does something at the worker; again at the next one when this one is lost, if it may be done twice, or ends. */
+	/** Runs work at the worker. Retries at the next one when this one ends, or when it is lost and the work is repeatable. */
 	async #tryAgain<T>(
 		work: (used: Used) => Promise<T>,
 		mayRepeat: boolean,
@@ -333,13 +333,13 @@ export class ClusterSession implements SessionApi {
 		}
 	}
 
-	/** Gives the session at a worker that ends back, so that another one can take it. */
+	/** Releases the session at an ending worker, so that another can take it. */
 	async #moveAway(used: Used): Promise<void> {
 		this.#renew(used);
 		await used.kernel.sessions.unload(this.id).catch(() => {});
 	}
 
-	/** The next use finds the session anew. */
+	/** The next use searches for the session again. */
 	#renew(used: Used): void {
 		this.#givenBack.add(used);
 		used.handle.release();

@@ -1,4 +1,4 @@
-// The sessions of all workers as one kernel has its own: a front end uses them without knowing which worker runs which.
+// The sessions of all workers, with the interface of a local kernel: front ends need not know which worker runs a session.
 
 import type { AgentEvent } from "../api/values/event.ts";
 import { KernelError } from "../base/errors.ts";
@@ -21,23 +21,23 @@ import type { Registry, SessionPlace, WorkerPlace } from "./registry.ts";
 import { announcesOther, otherVersion } from "./worker-version.ts";
 
 export interface ClusterParts {
-	/** What this process does itself: it reads the store, and knows settings and skills. */
+	/** Handled by this process: reading the store, settings and skills. */
 	readonly local: SessionsApi;
 	readonly registry: Registry;
 	readonly placements: Placements;
 	readonly connections: WorkerConnections;
 }
 
-/** A worker, as operators are shown it. */
+/** A worker as shown to operators. */
 export type ShownWorker = Pick<WorkerPlace, "id" | "address" | "tags" | "remoteVersion" | "isEnding"> & {
-	/** Why this process cannot use it, and what to do; absent when it can. */
+	/** Why this process cannot use it, and the remedy. */
 	readonly notUsable?: string;
 };
 
 export class ClusterSessions implements SessionsApi {
 	readonly takesEditorFiles = false;
 	readonly #parts: ClusterParts;
-	/** Those in use, by id; an archived one that is read has a key of its own. */
+	/** Sessions in use by id; reading an archived one has a separate key. */
 	readonly #used = new Map<string, ClusterSession>();
 
 	constructor(parts: ClusterParts) {
@@ -57,7 +57,7 @@ export class ClusterSessions implements SessionsApi {
 
 	async acquire(id: string, options: OpeningOptions = {}): Promise<SessionHandle> {
 		const known = this.#used.get(keyOf(id, options));
-		// Somebody else may have archived or deleted it meanwhile.
+		// It may have been archived or deleted elsewhere meanwhile.
 		if (known !== undefined) return known.toHandle(await known.confirm());
 		const session = this.#sessionOf({ id, workDir: "" }, options);
 		try {
@@ -72,7 +72,7 @@ export class ClusterSessions implements SessionsApi {
 		return this.#parts.placements.atWorker(id, ({ kernel }) => kernel.sessions.fork(id, options));
 	}
 
-	/** Those of the workers that can be used: one that has just ended has none, and one of another version is not understood. */
+	/** Sessions of usable workers. Skips workers that have just ended or have another version. */
 	async loaded(): Promise<readonly SessionInfo[]> {
 		const { registry, connections } = this.#parts;
 		const loaded = (await registry.workers()).map(async (worker) => {
@@ -86,7 +86,7 @@ export class ClusterSessions implements SessionsApi {
 		return (await Promise.all(loaded)).flat();
 	}
 
-	/** All workers that run, each with the reason why it cannot be used, if there is one. */
+	/** All running workers, with a reason for unusable ones. */
 	async workers(): Promise<readonly ShownWorker[]> {
 		const { registry, connections } = this.#parts;
 		const workers = (await registry.workers()).map(async (worker): Promise<ShownWorker> => {
@@ -103,7 +103,7 @@ export class ClusterSessions implements SessionsApi {
 		return await Promise.all(workers);
 	}
 
-	/** With the reason for each session that no worker can run, or whose worker cannot be used. */
+	/** Includes the reason for each session that no worker can run, or whose worker is unusable. */
 	async list(query: ListQuery): Promise<SessionPage> {
 		const { local, registry } = this.#parts;
 		const page = await local.list(query);
@@ -160,7 +160,7 @@ export class ClusterSessions implements SessionsApi {
 		await (kernel?.sessions ?? this.#parts.local).delete(id);
 	}
 
-	/** Ends the connections of this process, and what it has opened itself; the sessions go on at their workers. */
+	/** Ends the connections and local sessions of this process; other sessions continue at their workers. */
 	async stop(): Promise<void> {
 		for (const session of this.#used.values()) session.end();
 		await Promise.all([this.#parts.connections.close(), this.#parts.local.stop()]);
@@ -190,7 +190,7 @@ function isUnusable(thrown: unknown): thrown is KernelError {
 	return thrown instanceof KernelError && (thrown.code === "closed" || thrown.code === "unsupported");
 }
 
-/** Null for a session that can be used. */
+/** Null for a usable session. */
 function whyNotRunnable(
 	place: Pick<SessionPlace, "needs" | "worker"> | undefined,
 	workers: readonly WorkerPlace[],

@@ -1,6 +1,5 @@
-// Connections to workers: one for each, shared by all of its sessions that this process uses. A worker that hangs keeps its
-// connection, so the connection ends here once the database says that the worker has given no sign of life, or none
-// has come over the connection.
+// Worker connections: one per worker, shared by its sessions in this process. A hung worker keeps its connection open, so it is
+// closed here when the database reports no sign of life from the worker, or the connection is silent.
 import { connect, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import type { Clock } from "../base/clock.ts";
@@ -14,9 +13,9 @@ import type { Registry, WorkerPlace } from "./registry.ts";
 import { readWorkerAddress } from "./worker-address.ts";
 import { announcesOther, otherVersion } from "./worker-version.ts";
 
-/** Milliseconds for a connection to be there. */
+/** Milliseconds to connect. */
 const patience = 5_000;
-/** Milliseconds between two looks whether the workers live. */
+/** Milliseconds between two liveness checks. */
 const lookInterval = 1_000;
 
 export interface ConnectionParts {
@@ -29,9 +28,9 @@ export interface ConnectionParts {
 export class WorkerConnections {
 	readonly #parts: ConnectionParts;
 	readonly #open = new Map<string, Promise<RemoteKernel>>();
-	/** The workers of another version that the log has. */
+	/** Workers of other versions already logged. */
 	readonly #refused = new Set<string>();
-	/** Withdraws the next look; null when nothing is connected. */
+	/** Cancels the next check; null without connections. */
 	#withdraw: (() => void) | null = null;
 	#isClosed = false;
 
@@ -39,12 +38,12 @@ export class WorkerConnections {
 		this.#parts = parts;
 	}
 
-	/** Whether there are no connections any more, because this process ends. */
+	/** Whether all connections are closed because this process is ending. */
 	get isClosed(): boolean {
 		return this.#isClosed;
 	}
 
-	/** The kernel of a worker. Fails `closed` when it cannot be reached, `unsupported` for one of another version. */
+	/** The kernel of a worker. Fails with `closed` when unreachable, and with `unsupported` for another version. */
 	async reach(worker: WorkerPlace): Promise<RemoteKernel> {
 		if (this.#isClosed) throw new KernelError("closed", "The program is ending.");
 		const known = this.#open.get(worker.id);
@@ -67,7 +66,7 @@ export class WorkerConnections {
 		}
 	}
 
-	/** Ends all connections; the sessions go on. */
+	/** Ends all connections; the sessions continue. */
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		this.#withdraw?.();
@@ -86,7 +85,7 @@ export class WorkerConnections {
 		return error;
 	}
 
-	/** Looks again and again, as long as something is connected. */
+	/** Checks periodically while connected. */
 	#watch(): void {
 		if (this.#withdraw !== null || this.#isClosed || this.#open.size === 0) return;
 		this.#withdraw = this.#parts.clock.after(
@@ -104,7 +103,7 @@ export class WorkerConnections {
 	async #endDead(): Promise<void> {
 		const { registry, log } = this.#parts;
 		const workers = await registry.workers().catch(() => null);
-		// While the database does not answer nobody can take their sessions over either.
+		// While the database is unavailable, no process can take over their sessions either.
 		if (workers === null) return;
 		const living = new Set(workers.map(({ id }) => id));
 		for (const [id, opening] of this.#open) {
@@ -145,7 +144,7 @@ function openSocket({ id, address, fingerprint }: WorkerPlace): Promise<Socket> 
 	if (place === null) return Promise.reject(unreachable("this is no host and port"));
 	return new Promise((resolve, reject) => {
 		const settings = { ...place, allowHalfOpen: true, noDelay: true };
-		// The certificate is compared with the one that the database names: who signed it does not matter.
+		// The certificate must match the fingerprint in the database; its issuer does not matter.
 		const secure =
 			fingerprint === null ? null : connectSecurely({ ...settings, rejectUnauthorized: false, minVersion: "TLSv1.2" });
 		const socket = secure ?? connect(settings);

@@ -1,9 +1,9 @@
-// What a worker that ends says to those who use it: which of their requests another worker can be asked.
+// Error data from an ending worker: which requests can be sent to another worker.
 
-/** Of the error with which somebody is refused what another worker should do, because this one ends: nothing was done. */
+/** Error data of a refused request: the worker is ending and did nothing. */
 export const endingData = { isEnding: true } as const;
 
-/** Of the error of a request that the end of the worker has met: it may have been carried out. */
+/** Error data of a request interrupted by the worker's end: it may have been executed. */
 export const endedData = { hasEnded: true } as const;
 
 export function isEnding(data: unknown): boolean {

@@ -1,13 +1,13 @@
-// How the two ends of a connection to a worker make sure that the other one may use the database: both prove, without
-// sending it, that they know the secret that the worker keeps there.
+// Handshake of a worker connection. Both ends prove, without sending it, that they know the secret the worker stores in the
+// database, and so may use that database.
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Duplex } from "node:stream";
 import * as v from "valibot";
 import { KernelError } from "../base/errors.ts";
 
-/** The version of the handshake; that of what follows is checked by the kernel's protocol. */
+/** Handshake version. The kernel protocol checks the version of what follows. */
 const version = 1;
-/** Bytes of a line, and milliseconds for the other side to send one. */
+/** Maximum bytes per line, and milliseconds for the peer to send one. */
 const lineLimit = 1024;
 const patience = 5_000;
 
@@ -16,12 +16,12 @@ const greetingSchema = v.object({ agentwire: v.literal("worker"), version: v.lit
 const responseSchema = v.object({ nonce: hex, proof: hex });
 const confirmationSchema = v.object({ proof: hex });
 
-/** What others need to know to prove that they may use a worker: 32 random bytes as hex. */
+/** The secret that proves access to a worker: 32 random bytes as hex. */
 export function createSecret(): string {
 	return randomBytes(32).toString("hex");
 }
 
-/** The worker's end. Fails `closed` when the other one does not prove that it knows the secret in time. */
+/** The worker's end. Fails with `closed` when the peer does not prove in time that it knows the secret. */
 export async function admitFrontEnd(stream: Duplex, secret: string): Promise<void> {
 	const nonce = randomBytes(32).toString("hex");
 	writeLine(stream, { agentwire: "worker", version, nonce });
@@ -32,7 +32,7 @@ export async function admitFrontEnd(stream: Duplex, secret: string): Promise<voi
 	writeLine(stream, { proof: prove(secret, "worker", nonce, response.nonce) });
 }
 
-/** The front end's end. Fails `closed` when the other one is no worker with this secret. */
+/** The front end's end. Fails with `closed` when the peer is not a worker with this secret. */
 export async function meetWorker(stream: Duplex, secret: string): Promise<void> {
 	const greeting = await readLine(stream, greetingSchema);
 	const nonce = randomBytes(32).toString("hex");
@@ -43,7 +43,7 @@ export async function meetWorker(stream: Duplex, secret: string): Promise<void> 
 	}
 }
 
-/** Who proves it is part of the proof, so that nobody can send a proof back. */
+/** The proof includes the role, so that it cannot be reflected. */
 function prove(secret: string, who: "front end" | "worker", workerNonce: string, otherNonce: string): string {
 	return createHmac("sha256", secret).update(`${who} ${workerNonce} ${otherNonce}`).digest("hex");
 }
@@ -60,7 +60,7 @@ function writeLine(stream: Duplex, value: object): void {
 	stream.write(`${JSON.stringify(value)}\n`);
 }
 
-/** The next line; what follows it stays in the stream. */
+/** The next line; following data stays in the stream. */
 async function readLine<T>(stream: Duplex, schema: v.GenericSchema<unknown, T>): Promise<T> {
 	const line = await nextLine(stream);
 	let value: unknown;

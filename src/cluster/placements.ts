@@ -1,4 +1,4 @@
-// Finds the worker that runs a session: the one that has it, or one that takes it.
+// Finds the worker that runs a session, or one that takes it.
 import { never } from "../base/abort.ts";
 import { type Clock, createDeadline, type Deadline, sleep } from "../base/clock.ts";
 import { errorText, KernelError } from "../base/errors.ts";
@@ -11,15 +11,15 @@ import { hasEnded, isEnding } from "./ending.ts";
 import { placedChannel, type Registry, type WorkerPlace } from "./registry.ts";
 import { announcesOther } from "./worker-version.ts";
 
-/** Milliseconds that a session is looked for a worker, when nothing else is said. */
+/** Default milliseconds to search for a worker. */
 export const usualPatience = 20_000;
-/** Milliseconds between two looks at a request: a notification that arrives makes the look early. */
+/** Milliseconds between two polls of a request; a notification polls immediately. */
 const lookInterval = 250;
 
 export interface PlacementParts {
 	readonly registry: Registry;
 	readonly connections: WorkerConnections;
-	/** The id of this process in the database. */
+	/** Database id of this process. */
 	processId(): Promise<string>;
 	readonly patience?: number;
 	readonly clock: Clock;
@@ -32,13 +32,13 @@ export interface Placed {
 	readonly kernel: RemoteKernel;
 }
 
-/** What is done at a worker, and at another one after a failure that may pass. */
+/** Work at a worker, retried at another after a temporary failure. */
 interface Search<T> {
 	find(): Promise<Placed>;
 	work(placed: Placed): Promise<T>;
-	/** Null for a failure before a worker was found. */
+	/** `placed` is null for a failure before a worker was found. */
 	mayRepeat(thrown: KernelError, placed: Placed | null): boolean;
-	/** The id of the session; null for a new one. */
+	/** Session id; null for a new session. */
 	readonly session: string | null;
 	readonly deadline: Deadline;
 }
@@ -53,8 +53,8 @@ export class Placements {
 	}
 
 	/**
-	 * Makes a session at a worker that takes it, at another one when that one cannot be reached or refuses because it ends: in either
-	 * case nothing was made. Fails `overloaded`, with the reason, when no worker takes it in time.
+	 * Creates a session at a worker that takes it, or at another when that one is unreachable or refuses because it is ending;
+	 * nothing was created then. Fails with `overloaded` and the reason when no worker takes it in time.
 	 */
 	placeNew<T>(needs: Placement, make: (placed: Placed) => Promise<T>): Promise<T> {
 		const mayRepeat = ({ code, data }: KernelError, placed: Placed | null) =>
@@ -65,8 +65,8 @@ export class Placements {
 	}
 
 	/**
-	 * Does something with the stored session at the worker that has it or takes it, again at another one when that one is lost or
-	 * refuses because it ends: so `work` must be one that may be repeated. Fails `session-not-found`, and `overloaded` as `placeNew`.
+	 * Runs work with a stored session at the worker that has it or takes it. Retries at another when that one is lost or ending,
+	 * so `work` must be repeatable. Fails with `session-not-found`, and with `overloaded` like `placeNew`.
 	 */
 	atWorker<T>(sessionId: string, work: (placed: Placed) => Promise<T>): Promise<T> {
 		return this.#inTime((deadline) => {
@@ -75,7 +75,7 @@ export class Placements {
 		});
 	}
 
-	/** The worker that has the session now; null when none has it. Fails `session-not-found`. */
+	/** The worker that currently has the session, or null. Fails with `session-not-found`. */
 	async current(sessionId: string): Promise<Placed | null> {
 		const place = await this.#parts.registry.find(sessionId);
 		if (place === null) throw new KernelError("session-not-found", `Session not found: ${sessionId}`);
@@ -92,7 +92,7 @@ export class Placements {
 				return await work(placed);
 			} catch (thrown) {
 				if (!(thrown instanceof KernelError)) throw thrown;
-				// Why the one that took it could not be used says more than that no other one takes it.
+				// The failure of the worker that took it is more specific than that no other takes it.
 				if (thrown.code === "overloaded" && failure !== null) throw failure;
 				if (connections.isClosed || !mayRepeat(thrown, placed)) throw thrown;
 				failure = thrown;
@@ -130,7 +130,7 @@ export class Placements {
 			for (;;) {
 				const id = await processId();
 				if (id !== askedBy) {
-					// This process has lost its lease meanwhile, and nobody takes a request of one that is gone.
+					// This process has lost its lease, and workers ignore requests of ended processes.
 					await this.#withdraw(request);
 					askedBy = id;
 					request = await registry.ask(needs, askedBy);
@@ -189,7 +189,7 @@ export class Placements {
 	}
 }
 
-/** Whether another look may find a worker: the one that was found is lost, ends (of whatever version), or lost the session to another one. */
+/** Whether a retry may find a worker: the current one is lost, ending (in any version), or lost the session to another. */
 function isPassing({ code, data }: KernelError, placed: Placed | null): boolean {
 	if (placed === null) return code === "closed" || isEnding(data);
 	return (
@@ -202,7 +202,7 @@ function namesHolder(data: unknown): boolean {
 	return typeof data === "object" && data !== null && "holder" in data;
 }
 
-/** Why no worker took a session: the text that a person reads. */
+/** Explains to the user why no worker took a session. */
 export function whyNot({ needs }: Pick<Placement, "needs">, workers: readonly WorkerPlace[]): KernelError {
 	const taking = workers.filter(({ isEnding: ends }) => !ends);
 	if (taking.length === 0) {
@@ -228,7 +228,7 @@ export function whyNot({ needs }: Pick<Placement, "needs">, workers: readonly Wo
 	);
 }
 
-/** Why none of the workers can run what needs these tags; null when one can. */
+/** Why no worker can serve these tags; null when one can. */
 export function unmet(needs: readonly string[], workers: readonly WorkerPlace[]): string | null {
 	if (workers.some(({ tags }) => needs.every((tag) => tags.includes(tag)))) return null;
 	const known = workers.map(({ id, tags }) => `${id}: ${tags.length === 0 ? "none" : tags.join(", ")}`).join("; ");

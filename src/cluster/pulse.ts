@@ -1,25 +1,25 @@
-// Whether the other end of a connection is still there. A network may swallow what is sent and keep the connection open: then
-// neither end gets an error, and the worker, which reaches the database by another way, lives as far as anybody knows.
+// Detects a dead connection. A network may drop data while the connection stays open: neither end gets an error, and the worker
+// looks alive because it reaches the database another way.
 import type { Clock } from "../base/clock.ts";
 
-/** Milliseconds between two signs of life of a front end, each of which the worker answers. */
+/** Milliseconds between two pings of a front end, which the worker answers. */
 export const pulse = 2_000;
 /**
- * Pulses without a byte from the other end after which the connection is lost: as long as a lease. They are counted, not measured:
- * an end that was stopped itself finds only then what has arrived meanwhile.
+ * Pulses without received data until the connection counts as lost: as long as a lease. Counted rather than timed, because a
+ * suspended end finds arrived data only after resuming.
  */
 const silentPulses = 5;
 
 export interface PulseParts {
-	/** The bytes that have arrived so far. */
+	/** Total bytes received. */
 	arrived(): number;
 	/** Called at each pulse. */
 	onPulse?(): void;
-	/** Called once, when nothing has arrived for too long. */
+	/** Called once after too many silent pulses. */
 	onSilent(): void;
 }
 
-/** Watches until nothing has arrived for five pulses, or the signal aborts. */
+/** Watches until five pulses pass without data or the signal aborts. */
 export function watchPulse({ arrived, onPulse, onSilent }: PulseParts, clock: Clock, signal: AbortSignal): void {
 	let known = arrived();
 	let silent = 0;

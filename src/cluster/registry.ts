@@ -1,33 +1,33 @@
-// What the processes that share a database exchange in it: which workers there are, which sessions they run, and
-// who looks for a worker. All times are the clock of the database.
+// Shared database state of all processes: workers, the sessions they run, and requests for workers. All times use the database
+// clock.
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
 import type { Database, Row } from "../ports/store/postgres/database.ts";
 import type { Placement } from "../ports/store/session-store.ts";
 import { readTags, versionTag } from "./worker-version.ts";
 
-/** A worker that runs. */
+/** A running worker. */
 export interface WorkerPlace {
-	/** The id of its process. */
+	/** Process id in the database. */
 	readonly id: string;
 	/** `host:port`. */
 	readonly address: string;
 	readonly secret: string;
-	/** SHA-256 of its certificate, as colon-separated hex; null where the connection is not encrypted. */
+	/** SHA-256 of its certificate, as colon-separated hex; null for unencrypted connections. */
 	readonly fingerprint: string | null;
 	readonly tags: readonly string[];
-	/** The version of the protocol that it speaks; null for one that did not announce it. */
+	/** Its protocol version; null if not announced. */
 	readonly remoteVersion: number | null;
-	/** Whether it takes no more sessions, because it ends. */
+	/** Whether it is ending and takes no more sessions. */
 	readonly isEnding: boolean;
 }
 
-/** Where a stored session is. */
+/** The location of a stored session. */
 export interface SessionPlace extends Placement {
 	readonly workDir: string;
-	/** The worker that has it; null when none does. */
+	/** The worker that has it, or null. */
 	readonly worker: WorkerPlace | null;
-	/** The living process that has it and is no worker; null when none does. */
+	/** The living process that has it without being a worker, or null. */
 	readonly holder: string | null;
 }
 
@@ -53,50 +53,49 @@ const sessionSchema = v.object({
 	work_dir: v.string(),
 	owner: v.string(),
 	needs: v.array(v.string()),
-	/** The process that has it; null for none. */
+	/** The process that has it, or null. */
 	id: v.nullable(v.string()),
 	is_worker: v.boolean(),
 });
 const idSchema = v.object({ id: v.string() });
 
-/** The notifications that somebody looks for a worker, and that one was found: the payload of the latter names the request. */
+/** Notification channels for requests and for answers, whose payload is the request id. */
 export const workChannel = "agentwire_work";
 export const placedChannel = "agentwire_placed";
 export type RegistryChannel = typeof workChannel | typeof placedChannel;
 
 export interface Registry {
-	/** The workers that run, also those that end. */
+	/** Running workers, including ending ones. */
 	workers(): Promise<readonly WorkerPlace[]>;
-	/** Where a stored session is; null when there is no such session. */
+	/** The location of a stored session, or null if it does not exist. */
 	find(sessionId: string): Promise<SessionPlace | null>;
-	/** What each of these sessions needs, and which worker has it; those that need nothing and are nowhere are left out. */
+	/** The needs and worker of each session. Omits sessions with neither. */
 	placesOf(sessionIds: readonly string[]): Promise<ReadonlyMap<string, Pick<SessionPlace, "needs" | "worker">>>;
-	/** Makes the process of this id a worker of the version of this program, or one that ends. */
+	/** Registers this process as a worker of this program version, or marks it as ending. */
 	announce(worker: Omit<WorkerPlace, "remoteVersion">): Promise<void>;
-	/** Looks for a worker of the version of this program. Gives the id of the request. */
+	/** Requests a worker of this program version. Returns the request id. */
 	ask(needs: Placement, askedBy: string): Promise<string>;
-	/** The worker that took the request; null when none has yet, or that one has ended. */
+	/** The worker that took the request; null if none did or it has ended. */
 	answer(requestId: string): Promise<WorkerPlace | null>;
 	/** Ends a request, answered or not. */
 	withdraw(requestId: string): Promise<void>;
 	/**
-	 * Takes requests that this worker can serve, as many as it has room for: first those of the owner with the fewest
-	 * running turns, then the oldest. No two workers take the same one, unless the first of them is gone. Gives the ids of the
-	 * requests.
+	 * Claims requests that this worker can serve, up to `room`: first from the owner with the fewest running turns, then the
+	 * oldest. Two workers never claim the same request, unless the first has ended. Returns request ids.
 	 */
 	claim(worker: string, tags: readonly string[], room: number): Promise<readonly string[]>;
-	/** Removes requests whose makers are gone: they are left alone, and only take space. */
+	/** Removes orphaned requests, which only take space. */
 	sweep(): Promise<void>;
 	/**
-	 * Sessions whose turn has no end and whose process is gone, that a worker with these tags can take over: in no order, so that
-	 * several workers begin with different ones.
+	 * Sessions with an unfinished turn and an ended process that a worker with these tags can take over. Unordered, so that
+	 * workers start with different ones.
 	 */
 	interrupted(tags: readonly string[], limit: number): Promise<readonly string[]>;
-	/** Calls back when there may be work for a worker, or an answer to a request (its id): with null at times without a reason. */
+	/** Calls back on new work for a worker, or on an answer (with its request id). Occasionally calls with null for no reason. */
 	listen(channel: RegistryChannel, onNews: (payload: string | null) => void): void;
 }
 
-/** The registry in the tables of the store. */
+/** The registry in the store's tables. */
 export class DatabaseRegistry implements Registry {
 	readonly #database: Database;
 	readonly #schema: string;
@@ -113,7 +112,7 @@ export class DatabaseRegistry implements Registry {
 		return rows.map(toWorker);
 	}
 
-	/** In one statement: a worker that ends in between would look like a process that is none. */
+	/** One statement: otherwise a worker that ends in between would look like a non-worker. */
 	async find(sessionId: string): Promise<SessionPlace | null> {
 		const [row] = await this.#query(
 			`select s.work_dir, s.owner, s.needs, ${isWorker} as is_worker, ${workerColumns} from ${this.#schema}.session s

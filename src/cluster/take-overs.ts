@@ -1,14 +1,14 @@
-// Takes over the sessions whose process died in the middle of a turn.
+// Takes over sessions whose process died during a turn.
 import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Registry } from "./registry.ts";
 import type { WorkerSessions } from "./worker-sessions.ts";
 
-/** Sessions that are taken over in one run, and in parallel: the database answers many as soon as one. */
+/** Sessions taken over per run, in parallel: the database answers many as fast as one. */
 const limit = 40;
 const atOnce = 8;
-/** Milliseconds before a failed take-over is tried again: at first, and at most. */
+/** Milliseconds until a failed takeover is retried, initially and at most. */
 const firstPause = 1_000;
 const longestPause = 30_000;
 
@@ -24,9 +24,9 @@ export class TakeOvers {
 	count = 0;
 	readonly #options: TakeOverOptions;
 	readonly #sessions: WorkerSessions;
-	/** Sessions that pause after a failure. */
+	/** Sessions waiting after a failure. */
 	readonly #pausing = new Set<string>();
-	/** The pause after the next failure, of each session that has failed. */
+	/** The next pause of each failed session. */
 	readonly #pauses = new Map<string, number>();
 
 	constructor(options: TakeOverOptions, sessions: WorkerSessions) {
@@ -34,7 +34,7 @@ export class TakeOvers {
 		this.#sessions = sessions;
 	}
 
-	/** Takes over what can be taken over now, until the signal aborts. */
+	/** Takes over available sessions until the signal aborts. */
 	async run(signal: AbortSignal): Promise<void> {
 		const { registry, tags } = this.#options;
 		const ids = await registry.interrupted(tags, limit + this.#pausing.size);
@@ -43,7 +43,7 @@ export class TakeOvers {
 			for (let id = waiting.shift(); id !== undefined && !signal.aborted; id = waiting.shift()) await this.#take(id);
 		};
 		await Promise.all(Array.from({ length: atOnce }, takeNext));
-		// Sessions that are no longer interrupted: some worker has taken them over.
+		// Another worker has taken over sessions that are no longer interrupted.
 		for (const id of this.#pauses.keys()) if (!this.#pausing.has(id) && !ids.includes(id)) this.#pauses.delete(id);
 	}
 
@@ -57,7 +57,7 @@ export class TakeOvers {
 			this.count += 1;
 			log.info("A session was taken over in the middle of a turn.", { session: id });
 		} catch (thrown) {
-			// Another worker was faster, the database did not answer, or it cannot be opened here.
+			// Another worker was faster, the database failed, or it cannot be opened here.
 			const pause = this.#pauses.get(id) ?? firstPause;
 			this.#pausing.add(id);
 			this.#pauses.set(id, Math.min(2 * pause, longestPause));

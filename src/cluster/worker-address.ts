@@ -1,5 +1,4 @@
-// Where a worker is reached, as the database has it: a host and a port, with the fingerprint of its certificate where the
-// connection is encrypted.
+// A worker address in the database: host, port, and certificate fingerprint for encrypted connections.
 import { isIPv6 } from "node:net";
 
 export interface WorkerAddress {
@@ -7,7 +6,7 @@ export interface WorkerAddress {
 	readonly port: number;
 }
 
-/** `host:port`, with brackets around an IPv6 address. Null for another text. */
+/** `host:port`, with brackets around an IPv6 address. Null if invalid. */
 export function readWorkerAddress(text: string): WorkerAddress | null {
 	const found = /^(?:\[([^\]]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text);
 	if (found === null) return null;

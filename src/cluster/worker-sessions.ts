@@ -1,4 +1,4 @@
-// The sessions of a worker as front ends use them: counted, prepared before they are opened, and refused when the worker ends.
+// The sessions of a worker for its front ends: counted, prepared before opening, and refused when the worker is ending.
 
 import type { AgentEvent } from "../api/values/event.ts";
 import { type Clock, sleep } from "../base/clock.ts";
@@ -17,24 +17,24 @@ import type {
 import type { ListQuery, SessionPage } from "../ports/store/session-store.ts";
 import { endedData, endingData, isEnding } from "./ending.ts";
 
-/** Milliseconds between two looks whether a turn still runs. */
+/** Milliseconds between two checks for running turns. */
 const idleInterval = 50;
-/** Of so many of them, one looks for sessions that nobody uses. */
+/** Every nth check also looks for unused sessions. */
 const looksForUnused = 20;
 
 export class WorkerSessions implements SessionsApi {
 	readonly takesEditorFiles = false;
 	readonly #sessions: SessionsApi;
 	readonly #prepare: ((workDir: string | null, sessionId: string | null) => Promise<void>) | null;
-	/** What gives each handle back, of each session that is used. */
+	/** Release functions of the handles of each session in use. */
 	readonly #uses = new Map<string, Set<() => void>>();
 	readonly #onUse: () => void;
 	readonly #connections = new AbortController();
-	/** Those of front ends that were admitted. */
+	/** Authenticated front-end connections. */
 	connections = 0;
 	#refusesTurns = false;
 
-	/** `onUse` is called when a session comes into use that was not used. */
+	/** `onUse` is called when an unused session comes into use. */
 	constructor(
 		sessions: SessionsApi,
 		prepare: ((workDir: string | null, sessionId: string | null) => Promise<void>) | null,
@@ -50,7 +50,7 @@ export class WorkerSessions implements SessionsApi {
 		return this.#uses.size;
 	}
 
-	/** Aborts when the connections of front ends have to end. */
+	/** Aborts when front-end connections must end. */
 	get connectionsEnd(): AbortSignal {
 		return this.#connections.signal;
 	}
@@ -59,12 +59,12 @@ export class WorkerSessions implements SessionsApi {
 		this.#connections.abort();
 	}
 
-	/** From now on nothing begins here: whoever wants it begins it at another worker. */
+	/** Refuses new turns from now on: front ends start them at another worker. */
 	refuseTurns(): void {
 		this.#refusesTurns = true;
 	}
 
-	/** What a request fails with: at a worker that ends, a session that is closed goes on at another one. */
+	/** Maps a request's error: on an ending worker, a closed session continues at another one. */
 	explain(thrown: unknown): unknown {
 		const isClosed = thrown instanceof KernelError && thrown.code === "closed" && !isEnding(thrown.data);
 		if (!this.#refusesTurns || !isClosed) return thrown;
@@ -72,8 +72,8 @@ export class WorkerSessions implements SessionsApi {
 	}
 
 	/**
-	 * Resolves once no turn runs, or the signal aborts. What nobody uses meanwhile is given away at once: also front ends of
-	 * another version, which cannot ask for it here, then find it at another worker.
+	 * Resolves once no turn is running or the signal aborts. Releases unused sessions at once, so that front ends of other
+	 * versions, which cannot request them here, find them at another worker.
 	 */
 	async idle(clock: Clock, signal: AbortSignal): Promise<void> {
 		for (let looks = 0; !signal.aborted; looks += 1) {
@@ -137,8 +137,8 @@ export class WorkerSessions implements SessionsApi {
 	}
 
 	/**
-	 * From a worker that ends an idle session is taken away, whoever uses it: their events end, and they find it at another
-	 * worker. A client that only watches would otherwise keep it from all that want to go on with it.
+	 * An ending worker unloads idle sessions even if used: their events end, and clients find them at another worker. Otherwise a
+	 * watching client would block all others.
 	 */
 	async unload(id: string): Promise<void> {
 		if (this.#refusesTurns && !(await this.#isRunning(id))) {
@@ -159,12 +159,12 @@ export class WorkerSessions implements SessionsApi {
 		return this.#sessions.delete(id);
 	}
 
-	/** A front end does not end a worker. */
+	/** A front end cannot stop a worker. */
 	async stop(): Promise<void> {
 		throw new KernelError("unsupported", "A worker is not ended by those who use it.");
 	}
 
-	/** When this worker has ended meanwhile, another one can be asked. */
+	/** If this worker ended meanwhile, the caller can ask another. */
 	async #unlessEnded(open: () => Promise<SessionHandle>): Promise<SessionHandle> {
 		try {
 			return this.#count(await open());
@@ -179,7 +179,7 @@ export class WorkerSessions implements SessionsApi {
 		const uses = this.#uses.get(id) ?? new Set();
 		if (uses.size === 0) this.#onUse();
 		this.#uses.set(id, uses);
-		/** Whether it was not given back yet. */
+		/** Returns whether this call released it. */
 		const give = (): boolean => {
 			const isFirst = uses.delete(release);
 			if (uses.size === 0 && this.#uses.get(id) === uses) this.#uses.delete(id);
@@ -192,7 +192,7 @@ export class WorkerSessions implements SessionsApi {
 		return {
 			...handle,
 			startTurn: async (input, options) => {
-				// One that runs says so itself, or which turn the key started.
+				// A running session reports that itself, or which turn the key started.
 				await this.#refuseEndingUnlessRunning(id);
 				return await handle.startTurn(input, options);
 			},
@@ -207,7 +207,7 @@ export class WorkerSessions implements SessionsApi {
 		return (await this.#sessions.loaded()).some((info) => info.id === id && info.isRunning);
 	}
 
-	/** What runs here runs to its end here, and is used until then. */
+	/** Running turns finish here, and the session stays in use until then. */
 	async #refuseEndingUnlessRunning(id: string): Promise<void> {
 		if (this.#refusesTurns && !(await this.#isRunning(id))) this.#refuseEnding();
 	}

@@ -1,11 +1,11 @@
-// Workers and front ends of several versions over one store: only those that speak the same version of the protocol use
-// each other. A worker announces its version, and a request for a worker demands it.
+// Supports workers and front ends of several versions on one store: only equal protocol versions use each other. A worker
+// announces its version, and a request for a worker requires it.
 import { KernelError } from "../base/errors.ts";
 import { remoteVersion } from "../remote/remote-version.ts";
 import { endingData } from "./ending.ts";
 
-// The version is a tag among those that a worker has and a request needs: so the tables are the same for all versions, and
-// no worker takes what it cannot serve. Nobody can give such a tag, because it has blanks.
+// The version is a tag that workers have and requests need: the tables stay the same for all versions, and no worker takes work
+// it cannot serve. It contains spaces, so users cannot set it.
 const tagPrefix = "remote version ";
 
 /** What a worker says of itself. */
@@ -15,10 +15,10 @@ interface Announced {
 	readonly isEnding: boolean;
 }
 
-/** The tag of those that speak this version. */
+/** The tag for this version. */
 export const versionTag = `${tagPrefix}${remoteVersion}`;
 
-/** The tags that operators gave, and the version that is among the stored ones; null when none is. */
+/** Splits stored tags into operator tags and the version, which may be null. */
 export function readTags(stored: readonly string[]): {
 	readonly tags: readonly string[];
 	readonly remoteVersion: number | null;
@@ -30,12 +30,12 @@ export function readTags(stored: readonly string[]): {
 	};
 }
 
-/** Whether it announced another version; one that announced none is found out by a connection. */
+/** Whether it announced another version. Without an announcement, connecting reveals it. */
 export function announcesOther({ remoteVersion: theirs }: Pick<Announced, "remoteVersion">): boolean {
 	return theirs !== null && theirs !== remoteVersion;
 }
 
-/** For whoever wants something of a worker of another version. */
+/** The error for using a worker of another version. */
 export function otherVersion({ id, remoteVersion: theirs, isEnding }: Announced): KernelError {
 	const versions = `The worker ${id} speaks ${theirs === null ? "another version" : `version ${theirs}`} of the protocol between gateways and workers, and this gateway version ${remoteVersion}.`;
 	const advice = isEnding

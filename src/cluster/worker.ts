@@ -1,5 +1,5 @@
-// A worker: claims sessions that front ends request, serves its kernel to them, takes over sessions whose process died in
-// the middle of a turn, and hands its sessions over when it ends.
+// A worker: claims sessions that front ends request, serves its kernel to them, takes over sessions whose process died during a
+// turn, and hands over its sessions when it ends.
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createSecureServer } from "node:tls";
 import { type Clock, sleep } from "../base/clock.ts";
@@ -16,7 +16,7 @@ import { TakeOvers } from "./take-overs.ts";
 import { showWorkerAddress, type WorkerAddress } from "./worker-address.ts";
 import { WorkerSessions } from "./worker-sessions.ts";
 
-/** Milliseconds between two looks for work; a notification triggers one at once. */
+/** Milliseconds between two polls for work; a notification polls immediately. */
 const lookInterval = 1_000;
 /** Milliseconds for which a claimed but unused request reserves room. */
 const claimSpan = 10_000;
@@ -28,36 +28,36 @@ const connectionLimit = 1_000;
 export interface WorkerOptions {
 	readonly sessions: SessionsApi;
 	readonly registry: Registry;
-	/** The id of this process in the database: another one once its lease was lost. */
+	/** Database id of this process. Changes after its lease was lost. */
 	processId(): Promise<string>;
 	readonly tags: readonly string[];
-	/** How many sessions it has in use at most. */
+	/** Maximum sessions in use. */
 	readonly capacity: number;
 	/**
-	 * Where it listens, with port 0 for any that is free, and how others reach it, with port 0 for that on which it listens; null
-	 * for the same.
+	 * The listening address (port 0 for any free port), and the address for others (port 0 for the listening port; null for the
+	 * same address).
 	 */
 	readonly listen: WorkerAddress;
 	readonly announced: WorkerAddress | null;
-	/** PEM texts and the fingerprint of the certificate; null for connections that are not encrypted. */
+	/** PEM texts and certificate fingerprint; null for unencrypted connections. */
 	readonly tls: { readonly certificate: string; readonly key: string; readonly fingerprint: string } | null;
-	/** Makes a work directory ready before a session there is created or opened; null for nothing. */
+	/** Prepares a working directory before a session there is created or opened. */
 	readonly prepare: ((workDir: string | null, sessionId: string | null) => Promise<void>) | null;
 	readonly limits: StreamLimits;
 	readonly clock: Clock;
 	readonly log: Log;
 }
 
-/** What a worker has at this moment, for its metrics. */
+/** Current values for metrics. */
 export interface WorkerNumbers {
-	/** Connections of front ends. */
+	/** Front-end connections. */
 	readonly connections: number;
-	/** Sessions in use, and how many there may be. */
+	/** Sessions in use, and their maximum. */
 	readonly sessions: number;
 	readonly capacity: number;
-	/** Sessions that were taken over from a process that was lost, so far. */
+	/** Sessions taken over from lost processes so far. */
 	readonly takenOver: number;
-	/** Whether it takes no more sessions, because it ends. */
+	/** Whether it is ending and takes no more sessions. */
 	readonly isEnding: boolean;
 }
 
@@ -66,15 +66,15 @@ export interface Worker {
 	/** Where it is reached. */
 	readonly address: string;
 	/**
-	 * Takes no more sessions and waits until no turn runs, for so many milliseconds at most; then ends the turns that still
-	 * run. Its sessions are free for other workers from then on.
+	 * Takes no more sessions and waits at most this many milliseconds for running turns, then ends them. Other workers can then
+	 * take its sessions.
 	 */
 	drain(milliseconds: number): Promise<void>;
 	/** Ends the connections. */
 	close(): Promise<void>;
 }
 
-/** Starts to listen and to take sessions. Fails with the error of the system when the address cannot be used. */
+/** Starts listening and taking sessions. Fails with the system error for an unusable address. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
 	const { registry, log, clock, tls } = options;
 	const secret = createSecret();
@@ -161,7 +161,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 			const withdraw = clock.after(milliseconds, () => late.abort());
 			await sessions.idle(clock, late.signal);
 			withdraw();
-			// What still runs ends as cancelled, and the ends are delivered before the connections end.
+			// Running turns end as cancelled; their ends are delivered before the connections close.
 			await options.sessions.stop();
 		},
 		async close() {
@@ -234,7 +234,7 @@ function listenFor(
 					(socket) => void serve(socket),
 				);
 	server.maxConnections = connectionLimit;
-	// Of a connection that does not come to be encrypted.
+	// The TLS handshake failed.
 	server.on("tlsClientError", () => {});
 	return server;
 }

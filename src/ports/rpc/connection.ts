@@ -1,5 +1,5 @@
-// One JSON-RPC connection over a line transport: dispatches incoming messages, sends outgoing ones, and has the table
-// of requests waiting for the peer. It never waits for a handler.
+// A JSON-RPC connection over a line transport: dispatches incoming messages, sends outgoing ones, and tracks requests to the
+// peer. It never waits for a handler.
 
 import type { Log } from "../../base/log.ts";
 import type { Line } from "../../base/text/lines.ts";
@@ -23,12 +23,12 @@ import {
 import type { MethodCall, MethodTable } from "./methods.ts";
 import type { LineTransport } from "./transport.ts";
 
-/** The outgoing half of a connection, as a dialect uses it. */
+/** The outgoing half of a connection for a dialect. */
 export interface Peer {
 	notify(method: string, params: unknown): void;
-	/** Sends a notification that is a line already, as `notificationLine` makes it. */
+	/** Sends a notification line made by `notificationLine`. */
 	notifyLine(line: string): void;
-	/** Sends a request; `onReply` is called for the first reply only. */
+	/** Sends a request. `onReply` is called only for the first reply. */
 	call(id: RpcId, method: string, params: unknown, onReply: (reply: RpcReply) => void): void;
 	/** Sends a request whose replies are ignored. */
 	callUnanswered(id: RpcId, method: string, params: unknown): void;
@@ -46,13 +46,13 @@ export interface ConnectionSettings {
 	readonly methods: MethodTable;
 }
 
-/** Sees every parsed line until it returns the settings to serve that line and all later ones with. */
+/** Inspects parsed lines until it returns settings, which then apply to that line and all later ones. */
 export type Chooser = (value: unknown) => ConnectionSettings | null;
 
-/** Lines of one connection that are logged because they are not usable: a client may send nothing else. */
+/** Maximum unusable lines logged per connection: a client may send nothing else. */
 const maximumLoggedLines = 100;
 
-/** What a line counts as that names a request of ours and is no valid answer. */
+/** Stands for a line that names our request without being a valid answer. */
 const unreadable: RpcReply = { kind: "error", error: { code: -32600, message: "The answer is no valid response." } };
 
 export class Connection implements Peer {
@@ -64,17 +64,17 @@ export class Connection implements Peer {
 	#chosen: ConnectionSettings | null = null;
 	readonly #choose: Chooser;
 	readonly #onUnusable: () => void;
-	/** What requests and notifications wait for; null once it is there. */
+	/** Requests and notifications wait for it. Null once resolved. */
 	#begun: Promise<void> | null;
 	#inFlight = 0;
 	#unusable = 0;
-	/** The answer to the last line without an id: where one cannot be parsed, many follow. */
+	/** The answer to the last line without an id: unparsable lines rarely come alone. */
 	#lastRefusal: { readonly error: ErrorObject; readonly rules: EnvelopeRules; readonly line: LineText } | null = null;
 	readonly #idleWaiters: (() => void)[] = [];
 
 	/**
-	 * `undecided` serves lines until `choose` returns settings, which then serve permanently. `maximumInFlight` limits
-	 * the requests being handled concurrently. None is handled before `begun`, which does not fail, has resolved.
+	 * `undecided` serves lines until `choose` returns permanent settings. `maximumInFlight` limits concurrently handled requests.
+	 * Handling waits for `begun`, which must not reject.
 	 */
 	constructor(
 		transport: LineTransport,
@@ -124,7 +124,7 @@ export class Connection implements Peer {
 	}
 
 	call(id: RpcId, method: string, params: unknown, onReply: (reply: RpcReply) => void): void {
-		// Nothing waits for the answer to a request that cannot be written.
+		// A request that cannot be serialized awaits no answer.
 		const line = requestLine(id, method, params);
 		this.#waiting.set(id, onReply);
 		this.#send(line);
@@ -159,7 +159,7 @@ export class Connection implements Peer {
 		return this.#chosen ?? this.#undecided();
 	}
 
-	/** A bug in the handling of one line must not cost the lines that came with it. */
+	/** A bug in handling one line must not affect lines that arrived with it. */
 	#tryReceive(line: Line): void {
 		try {
 			this.#receive(line);
@@ -191,7 +191,7 @@ export class Connection implements Peer {
 			case "refused":
 				this.#logUnusable(text);
 				this.#onUnusable();
-				// Whoever waits for this answer would wait for ever: no other follows.
+				// No other answer follows: without this the caller would wait forever.
 				if (incoming.id !== undefined && this.#settle(incoming.id, unreadable)) return;
 				this.#refuse(incoming.id ?? null, incoming.error);
 				return;
@@ -209,7 +209,7 @@ export class Connection implements Peer {
 		}
 	}
 
-	/** Hands a reply to whoever waits for it; false when nobody does. */
+	/** Passes a reply to its waiting request. Returns false without one. */
 	#settle(id: RpcId, reply: RpcReply): boolean {
 		const onReply = this.#waiting.get(id);
 		this.#waiting.delete(id);
@@ -250,7 +250,7 @@ export class Connection implements Peer {
 		let answered = false;
 		const respond = (result: unknown) => {
 			if (answered) return;
-			// A result that cannot be sent is answered as an error.
+			// A result that cannot be serialized is answered with an error.
 			const line = resultLine(id, result);
 			answered = true;
 			this.#send(line);

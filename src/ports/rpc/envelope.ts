@@ -1,21 +1,21 @@
-// Parses and formats JSON-RPC 2.0 envelopes under the rules of a dialect, which are data.
+// Parses and formats JSON-RPC 2.0 envelopes by a dialect's declarative rules.
 import { isRecord, toJsonLine, toJsonText } from "../../base/json.ts";
 import { type LineText, toLineText, wholeText } from "../../base/text/long-text.ts";
 import { exactId } from "./exact-id.ts";
 
-/** Integers that a number cannot hold are bigints. */
+/** Integers beyond number precision are bigints. */
 export type RpcId = string | number | bigint;
 
 export interface ErrorObject {
 	readonly code: number;
 	readonly message: string;
-	/** JSON; null for none. */
+	/** JSON, or null. */
 	readonly data?: unknown;
 }
 
 /**
- * Why params are invalid: they are missing, or `reason` says what is wrong with them, in which the wrong value may be
- * quoted. `place` and `expected` say it without the value; null where that is not known.
+ * Why params are invalid: they are missing, or `reason` describes the problem and may quote the value. `place` and `expected`
+ * describe it without the value; null when unknown.
  */
 export type ParamsProblem =
 	| { readonly kind: "missing" }
@@ -26,22 +26,22 @@ export type ParamsProblem =
 			readonly expected: string | null;
 	  };
 
-/** A dialect's rules for envelopes. A reply of null means silence. */
+/** Envelope rules of a dialect. A null reply means no reply. */
 export interface EnvelopeRules {
 	isId(value: unknown): value is RpcId;
-	/** Whether ids are read exactly: 64-bit integers are valid ids then. */
+	/** Whether ids are read exactly, which permits 64-bit integers. */
 	readonly exactIds?: boolean;
-	/** Whether an invalid object is answered under its id, if it has one, instead of with id null or silence. */
+	/** Whether an invalid object is answered under its id, if any, instead of with id null or not at all. */
 	readonly refusalsNameId?: boolean;
 	/** Whether a method with `"id":null` is an invalid request instead of a notification: its sender awaits an answer. */
 	readonly nullIdRefused?: boolean;
-	/** Whether `"jsonrpc":"2.0"` may be left out. */
+	/** Whether `"jsonrpc":"2.0"` is optional. */
 	readonly versionOptional: boolean;
-	/** Whether what is sent leaves it out; absent for false. */
+	/** Whether outgoing messages omit it. Default: false. */
 	readonly versionUnsent?: boolean;
 	/** Whether keys outside JSON-RPC make an object invalid. */
 	readonly unknownKeysRefused: boolean;
-	/** Whether what lines say must not be logged: they may have keys in them. */
+	/** Whether line contents must not be logged, because they may contain keys. */
 	readonly linesAreSecret?: boolean;
 	/** Whether a blank line is ignored instead of being a parse error. */
 	readonly blankLinesIgnored: boolean;
@@ -52,13 +52,13 @@ export interface EnvelopeRules {
 	readonly invalidResponse: ErrorObject | null;
 	unknownMethod(method: string): ErrorObject;
 	invalidParams(method: string, problem: ParamsProblem): ErrorObject;
-	/** The answer to a request beyond the limit of requests in flight. */
+	/** The answer to a request beyond the concurrency limit. */
 	tooManyRequests(limit: number): ErrorObject;
-	/** The answer to whatever a handler threw. */
+	/** The answer to a handler error. */
 	toErrorObject(thrown: unknown): ErrorObject;
 }
 
-/** A peer's reply to a request of ours. */
+/** A peer's reply to our request. */
 export type RpcReply =
 	| { readonly kind: "result"; readonly result: unknown }
 	| { readonly kind: "error"; readonly error: ErrorObject };
@@ -67,7 +67,7 @@ export type Incoming =
 	| { readonly kind: "request"; readonly id: RpcId; readonly method: string; readonly params: unknown }
 	| { readonly kind: "notification"; readonly method: string; readonly params: unknown }
 	| { readonly kind: "response"; readonly id: RpcId; readonly reply: RpcReply }
-	/** Nothing to act on: answered with `error`, with id null where it has none, or ignored. It may name a request of ours. */
+	/** Unusable: answered with `error`, with id null if it has none, or ignored. It may name our request. */
 	| { readonly kind: "refused"; readonly error: ErrorObject | null; readonly id?: RpcId };
 
 const envelopeKeys: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params", "result", "error"]);
@@ -75,7 +75,7 @@ const silence: Incoming = { kind: "refused", error: null };
 
 const byteOrderMark = 0xfeff;
 
-/** Unicode white space, information separators included. A byte order mark is not white space: it fails to parse. */
+/** Unicode white space and information separators. A byte order mark is not white space and fails to parse. */
 function isSpace(code: number): boolean {
 	if (code <= 0x20) return code === 0x20 || (code >= 0x09 && code <= 0x0d) || (code >= 0x1c && code <= 0x1f);
 	return code === 0x85 || (code >= 0xa0 && code !== byteOrderMark && /\s/.test(String.fromCharCode(code)));
@@ -89,20 +89,20 @@ export function trimLine(text: string): string {
 	return text.slice(start, end);
 }
 
-/** The last character of a JSON text that begins with this one. */
+/** The last character of a JSON text by its first. */
 const closing: Readonly<Record<string, string>> = { "{": "}", "[": "]", '"': '"' };
 
-/** Whether a trimmed text is no JSON for sure. A failure of the parser takes far longer than a look at both ends. */
+/** Whether a trimmed text is certainly not JSON. A parser failure takes far longer than checking both ends. */
 function cannotBeJson(text: string): boolean {
 	const end = closing[text.charAt(0)];
 	return end === undefined ? !/^[-\dtfn]/.test(text) : !text.endsWith(end);
 }
 
-/** Parses a trimmed line as JSON; `undefined` (never a JSON value) stands for a failure. */
+/** Parses a trimmed line as JSON; `undefined` (never a JSON value) means failure. */
 export function parseJsonLine(text: string): unknown {
 	if (cannotBeJson(text)) return undefined;
 	const { stackTraceLimit } = Error;
-	// Nobody sees the error: a stack takes longer than the parsing of a short line.
+	// The error is discarded, and capturing its stack takes longer than parsing a short line.
 	Error.stackTraceLimit = 0;
 	try {
 		return JSON.parse(text);
@@ -113,10 +113,7 @@ export function parseJsonLine(text: string): unknown {
 	}
 }
 
-/**
- * Applies the decision procedure of wire-protocol §1.3, steps 2 to 4, to a parsed line. `text` is the line, for ids
- * that are read exactly.
- */
+/** Applies steps 2 to 4 of wire-protocol §1.3 to a parsed line. `text` is the line, for exact ids. */
 export function readEnvelope(parsed: unknown, rules: EnvelopeRules, text = ""): Incoming {
 	if (parsed === undefined) return { kind: "refused", error: rules.parseError };
 	const value = rules.exactIds === true && text !== "" ? withExactId(parsed, text) : parsed;
@@ -135,7 +132,7 @@ export function readEnvelope(parsed: unknown, rules: EnvelopeRules, text = ""): 
 	return { kind: "refused", error: rules.invalidResponse, ...(rules.refusalsNameId === true ? { id } : {}) };
 }
 
-/** An id that is not a 64-bit integer becomes one that no dialect accepts. */
+/** An id that is not a 64-bit integer becomes one that every dialect rejects. */
 function withExactId(value: unknown, text: string): unknown {
 	return isRecord(value) && typeof value["id"] === "number" ? { ...value, id: exactId(text) ?? false } : value;
 }
@@ -143,7 +140,7 @@ function withExactId(value: unknown, text: string): unknown {
 function refuse(value: Record<string, unknown>, rules: EnvelopeRules): Incoming {
 	const { id, method } = value;
 	if (rules.refusalsNameId !== true) return { kind: "refused", error: rules.invalidRequest };
-	// A notification is never answered, whatever is wrong with it.
+	// A notification is never answered, even if invalid.
 	const hasNoId = id === undefined || (id === null && rules.nullIdRefused !== true);
 	const isNotification = typeof method === "string" && hasNoId && "jsonrpc" in value;
 	if (isNotification) return silence;
@@ -162,7 +159,7 @@ function hasValidMembers(value: Record<string, unknown>, rules: EnvelopeRules): 
 	return !rules.unknownKeysRefused || Object.keys(value).every((key) => envelopeKeys.has(key));
 }
 
-/** Parses an error object; a numeric string is accepted as code, as in the reference. Null when it is invalid. */
+/** Parses an error object. Like the reference, accepts a numeric string as code. Null when invalid. */
 function toErrorObject(value: unknown): ErrorObject | null {
 	if (!isRecord(value) || typeof value["message"] !== "string") return null;
 	const code =
@@ -179,13 +176,13 @@ export function notificationLine(method: string, params: unknown): LineText {
 	return toLineText({ jsonrpc: "2.0", method, params });
 }
 
-/** Stand for the texts in the line of which a frame is made: no other part of a line is like them. */
+/** Placeholder for the text in a frame's line, which contains nothing similar. */
 const placeholder = "\u001f text \u001f";
 const otherPlaceholder = "\u001f other text \u001f";
 
 /**
- * Serializes notifications that differ in one text, each to what `notificationLine` makes of `toParams(text)`. The text has
- * at most a million characters.
+ * Serializes notifications that differ in one text, exactly as `notificationLine` serializes `toParams(text)`. The text has at
+ * most a million characters.
  */
 export function createTextFrame(method: string, toParams: (text: string) => unknown): (text: string) => string {
 	const [before = "", after = ""] = wholeText(notificationLine(method, toParams(placeholder))).split(
@@ -194,7 +191,7 @@ export function createTextFrame(method: string, toParams: (text: string) => unkn
 	return (text) => `${before}${toJsonText(text)}${after}`;
 }
 
-/** The same for notifications that differ in two texts, of which `toParams` puts the first before the second. */
+/** The same for notifications that differ in two texts; `toParams` places the first before the second. */
 export function createPairFrame(
 	method: string,
 	toParams: (first: string, second: string) => unknown,
@@ -207,7 +204,7 @@ export function createPairFrame(
 
 const versionMember = '{"jsonrpc":"2.0",';
 
-/** A line for a peer that expects no version in it. */
+/** A line for a peer that expects no version. */
 export function withoutVersion(line: LineText): LineText {
 	const text = wholeText(line);
 	return text.startsWith(versionMember) ? `{${text.slice(versionMember.length)}` : text;

@@ -1,16 +1,14 @@
-// Reads numeric ids exactly: numbers beyond 2^53 lose digits when JSON is parsed, so they are read from the text.
+// Reads numeric ids exactly from the text: JSON parsing loses digits beyond 2^53.
 import { endOfJsonString } from "../../base/json.ts";
 
-/** The ids that fit a 64-bit integer. */
+/** Range of 64-bit integer ids. */
 const lowest = -(2n ** 63n);
 const highest = 2n ** 63n - 1n;
 
-/**
- * The numeric `id` of a JSON object as it is written; null when it is not spelled as an integer or is out of bounds.
- */
+/** The numeric `id` of a JSON object as written; null if not an integer literal or out of range. */
 export function exactId(text: string): number | bigint | null {
 	const written = writtenId(text);
-	// More digits are out of bounds, and a million of them would take a BigInt a quarter of a second.
+	// More digits are out of range, and a BigInt of a million digits takes a quarter of a second.
 	if (written === null || !/^(?:0|-?[1-9]\d{0,18})$/.test(written)) return null;
 	const value = BigInt(written);
 	if (value < lowest || value > highest) return null;
@@ -18,7 +16,7 @@ export function exactId(text: string): number | bigint | null {
 	return Number.isSafeInteger(number) ? number : value;
 }
 
-/** The number after the last `"id"` on the first level of a text that is a valid JSON object. */
+/** The number after the last top-level `"id"` in a valid JSON object. */
 function writtenId(text: string): string | null {
 	const number = /\s*:\s*(-?\d[\d.eE+-]*)/y;
 	let depth = 0;
@@ -30,7 +28,7 @@ function writtenId(text: string): string | null {
 		else if (character === '"') {
 			const end = endOfJsonString(text, at);
 			number.lastIndex = end + 1;
-			// No colon follows a value, so only keys are found.
+			// A colon never follows a value, so this finds only keys.
 			if (depth === 1 && isId(text.slice(at, Math.min(end + 1, at + longestSpelling)))) {
 				found = number.exec(text)?.[1] ?? found;
 			}
@@ -40,7 +38,7 @@ function writtenId(text: string): string | null {
 	return found;
 }
 
-/** Characters of `"id"` with both letters escaped, and one more. */
+/** Length of `"id"` with both letters escaped, plus one. */
 const longestSpelling = 15;
 
 function isId(literal: string): boolean {

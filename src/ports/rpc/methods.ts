@@ -1,20 +1,20 @@
-// Method tables: one row per inbound method, with the schemas of its params and result and its handler.
+// Method tables: one row per incoming method, with its schemas and handler.
 import * as v from "valibot";
 import type { ParamsProblem, RpcId } from "./envelope.ts";
 
-/** Sends the result now, before the handler has finished; a later result is not sent. */
+/** Sends the result before the handler has finished; a later result is ignored. */
 export type Respond<Result = unknown> = (result: Result) => void;
 
-/** Which messages a method acts on: requests, which are answered, notifications, which are not, or both. */
+/** Message types that a method accepts: requests (answered), notifications (not answered) or both. */
 export type ActsOn = "requests" | "notifications" | "both";
 
-/** A call with valid params; `id` is that of its request, null for a notification. */
+/** A call with valid params; `id` is null for a notification. */
 export type MethodCall = (respond: Respond, id: RpcId | null) => Promise<unknown>;
 
 export interface Method {
-	/** Checks the params; returns the call, or why they are invalid. */
+	/** Checks the params. Returns the call, or the problem. */
 	prepare(params: unknown): MethodCall | ParamsProblem;
-	/** A request that it does not act on gets the error for an unknown method; a notification is ignored. */
+	/** A request outside `actsOn` gets the unknown method error; a notification is ignored. */
 	readonly actsOn: ActsOn;
 }
 
@@ -22,13 +22,12 @@ export type MethodTable = ReadonlyMap<string, Method>;
 
 interface MethodDefinition<Params extends v.GenericSchema, Result extends v.GenericSchema> {
 	readonly params: Params;
-	/** The schema of the result, which is not checked here. */
+	/** The result schema, not checked here. */
 	readonly result?: Result | null;
-	/** Requests by default. */
+	/** Default: requests. */
 	readonly actsOn?: ActsOn;
 	/**
-	 * Resolves to the result, unless it responded before. What it throws is answered as an error. `id` is that of the
-	 * request; null for a notification.
+	 * Resolves to the result, unless already sent with `respond`. Errors become error replies. `id` is null for a notification.
 	 */
 	handle(
 		params: v.InferOutput<Params>,

@@ -1,21 +1,20 @@
-// Hands on the lines that arrive one after the other, and lets other work run in between: a few thousand bytes may be
-// thousands of lines.
+// Delivers arriving lines in order and yields to other work: a few thousand bytes may be thousands of lines.
 
 import type { Pace } from "../../base/pace.ts";
 import type { Line } from "../../base/text/lines.ts";
 
 export interface Arrivals {
-	/** Hands the lines on after those before them: at once, as long as that takes little time. */
+	/** Queues the lines. Delivers them immediately while that takes little time. */
 	add(lines: readonly Line[]): void;
-	/** Whether lines wait for other work. */
+	/** Whether lines are waiting. */
 	isWaiting(): boolean;
 	/** Calls `onEnd` after the last line. Only the first call has an effect. */
 	end(): void;
-	/** Drops what waits. */
+	/** Drops waiting lines. */
 	drop(): void;
 }
 
-/** `onIdle` is called when nothing waits any more. */
+/** `onIdle` is called when the queue becomes empty. */
 export function createArrivals(
 	pace: Pace,
 	handlers: { onLine(line: Line): void; onIdle(): void; onEnd(): void },

@@ -1,14 +1,13 @@
-// Writes to a pipe or socket under Bun: its sockets of Node give up on a pipe that is full, and block on a socket that is.
-// Its own sinks wait for the reader without blocking.
+// Writes to a pipe or socket under Bun, whose Node sockets fail on a full pipe and block on a full socket. Its native sinks wait
+// for the reader without blocking.
 import type { WriteText } from "./outbox.ts";
 
-/** What is used of Bun's sinks; a promise while the reader is waited for. */
+/** The subset of Bun's sinks in use. Returns a promise while the reader is slow. */
 interface Sink {
 	write(text: string): unknown;
 	flush(): unknown;
 }
 
-/** Bytes that are written at once. */
 const bufferSize = 1_048_576;
 
 /** Writes to an open descriptor. */
@@ -41,7 +40,7 @@ function openSink(descriptor: number): Sink {
 	};
 }
 
-/** Bun is not declared where Node's types are. */
+/** Bun's types are not available alongside Node's. */
 function callMethod(owner: unknown, name: string, ...values: readonly unknown[]): unknown {
 	if (typeof owner !== "object" && typeof owner !== "function") throw new Error(`Bun has nothing to call ${name} of.`);
 	const method: unknown = owner === null ? null : Reflect.get(owner, name);

@@ -1,9 +1,9 @@
-// Reads a descriptor under Bun with plain reads in its thread pool: the first look at its `process.stdin` takes longer than
-// the rest of a start. One thread waits for the next bytes for as long as the program runs.
+// Reads a descriptor under Bun through its thread pool: first access to Bun's `process.stdin` takes longer than the rest of
+// startup. One thread waits for input for the lifetime of the program.
 import { read } from "node:fs";
 import { systemErrorCode } from "../../base/errors.ts";
 
-/** What a line transport uses of a stream. */
+/** The stream interface that a line transport needs. */
 export interface ByteInput {
 	on(event: "data", listener: (bytes: Buffer) => void): unknown;
 	on(event: "end" | "error" | "close", listener: () => void): unknown;
@@ -15,7 +15,7 @@ export interface ByteInput {
 
 const chunkSize = 65_536;
 
-/** Milliseconds until the next look at a descriptor that somebody has made one that does not wait. */
+/** Milliseconds between reads of a descriptor that another program made non-blocking. */
 const patience = 5;
 
 type ReadDescriptor = (descriptor: number, buffer: Buffer, done: (error: Error | null, size: number) => void) => void;
@@ -23,14 +23,14 @@ type ReadDescriptor = (descriptor: number, buffer: Buffer, done: (error: Error |
 const readInPool: ReadDescriptor = (descriptor, buffer, done) =>
 	read(descriptor, buffer, 0, buffer.length, null, (error, size) => done(error, size));
 
-/** Reads from the first listener for bytes on; ends at the end of the file, and at an error. */
+/** Starts reading with the first data listener. Ends at the end of file or on an error. */
 export function createDescriptorInput(descriptor: number, readNext: ReadDescriptor = readInPool): ByteInput {
 	const byteListeners: ((bytes: Buffer) => void)[] = [];
 	const endListeners: (() => void)[] = [];
 	let isPaused = true;
 	let isReading = false;
 	let isOver = false;
-	/** Read while it was paused. */
+	/** Read while paused. */
 	let waiting: Buffer | null = null;
 
 	const end = (): void => {

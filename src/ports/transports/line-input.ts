@@ -1,4 +1,4 @@
-// A line transport over an input and an outbox: the lines that come in, and what is the same for every stream.
+// A line transport over an input and an outbox: incoming lines, and the behavior shared by all streams.
 
 import { createPace } from "../../base/pace.ts";
 import { createInputSplitter } from "../../base/text/lines.ts";
@@ -8,25 +8,25 @@ import type { ByteInput } from "./descriptor-input.ts";
 import type { Outbox } from "./outbox.ts";
 
 export interface InputLimits {
-	/** Bytes of the longest accepted line. */
+	/** Maximum bytes per line. */
 	readonly lineLimit: number;
 	/**
-	 * Bytes that wait to be sent at which nothing more is read, for a side that answers requests: events wait long before
-	 * that, and only a client that sends requests without reading the answers gets there. Absent for a side that asks: if
-	 * neither side read, both would wait for ever.
+	 * Queued outgoing bytes at which reading stops, for the side that answers requests. Events wait long before that, so only a
+	 * client that sends requests without reading answers gets there. Absent on the requesting side: otherwise both sides could
+	 * deadlock.
 	 */
 	readonly replyLimit?: number;
 }
 
 interface LineInput {
 	readonly receive: LineTransport["receive"];
-	/** Drops the lines that were read and not handed on. */
+	/** Drops lines that were read but not delivered. */
 	drop(): void;
 }
 
 /**
- * Reads lines from the stream; waits while the outbox is full of replies, or other work runs. A broken stream, or one that
- * is closed already, has ended.
+ * Reads lines from the stream. Pauses while the outbox is full of replies or other work runs. A broken or closed stream counts as
+ * ended.
  */
 function createLineInput(input: ByteInput, outbox: Outbox, limits: InputLimits): LineInput {
 	const { lineLimit, replyLimit = Number.POSITIVE_INFINITY } = limits;
@@ -59,7 +59,7 @@ function createLineInput(input: ByteInput, outbox: Outbox, limits: InputLimits):
 	};
 }
 
-/** `release` is called when the transport is closed: lines that were read and not handed on are dropped by then. */
+/** `release` is called when the transport is closed, after undelivered lines were dropped. */
 export function createLineTransport(
 	input: ByteInput,
 	outbox: Outbox,

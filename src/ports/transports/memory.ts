@@ -1,4 +1,4 @@
-// A line transport in memory: a server end, and a client end for tests and embedders.
+// An in-memory line transport: a server end, and a client end for tests and embedders.
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { createInputSplitter, type Line } from "../../base/text/lines.ts";
 import type { LineTransport } from "../rpc/transport.ts";
@@ -6,16 +6,16 @@ import { Outbox } from "./outbox.ts";
 
 /** The far end of a memory transport. */
 export interface MemoryClient {
-	/** Sends bytes or text unchanged; the sender adds the newlines. */
+	/** Sends bytes or text unchanged. The sender adds newlines. */
 	write(bytes: string | Buffer): void;
 	/** Ends the server's input. */
 	end(): void;
-	/** The next line the server sent; null once it closed. */
+	/** The next line from the server; null once it closed. */
 	read(): Promise<string | null>;
-	/** While paused nothing is read from the server's outbox. */
+	/** While paused, the client reads nothing from the server's outbox. */
 	pause(): void;
 	resume(): void;
-	/** Makes everything the server sends fail from now on. */
+	/** Makes all further server sends fail. */
 	disconnect(): void;
 }
 
@@ -33,7 +33,7 @@ export function createMemoryTransport(
 	let paused = false;
 	let held: { text: string; done: () => void }[] = [];
 	const arrived: string[] = [];
-	/** The beginning of an incomplete line. */
+	/** The start of an incomplete line. */
 	let unfinished = "";
 	let reader: Deferred<string | null> | null = null;
 

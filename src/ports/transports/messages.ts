@@ -1,26 +1,26 @@
-// A line transport over a socket of messages, such as a WebSocket: each message is a line, without a newline.
+// A line transport over a message socket, such as a WebSocket: each message is a line without a newline.
 import { createPace } from "../../base/pace.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 import { createArrivals } from "./arrivals.ts";
 import { Outbox, type WriteText } from "./outbox.ts";
 
-/** A socket whose messages are texts, bounded in length by whoever made it. */
+/** A socket for text messages. Its creator bounds their length. */
 export interface MessageSocket {
-	/** Sends a piece of a message, which the last one ends. `done` is called when it was passed on, or failed. */
+	/** Sends a piece of a message; `isLast` ends the message. Calls `done` when the piece was passed on or failed. */
 	send(piece: string, isLast: boolean, done: (error?: Error | null) => void): void;
-	/** Calls back with each message, those that came before included, then once when no more can come and nothing can be sent. Called once. */
+	/** Calls back with each message, including earlier ones, then once when the socket has ended. Call it once. */
 	receive(onMessage: (text: string) => void, onEnd: () => void): void;
-	/** Stops taking messages off the network, and goes on. */
+	/** Stops reading from the network, or resumes. */
 	pause(): void;
 	resume(): void;
-	/** Ends it in order: what was sent before still arrives. May be called again. */
+	/** Closes the socket after sent data has arrived. Idempotent. */
 	close(): void;
 }
 
 export interface MessageLimits {
-	/** Characters queued for a slow reader before producers have to wait. */
+	/** Characters queued for a slow reader before producers wait. */
 	readonly outboxLimit: number;
-	/** Characters queued at which no more messages are taken: only a client that reads no answers gets there. */
+	/** Queued characters at which reading stops: only a client that reads no answers gets there. */
 	readonly replyLimit: number;
 }
 
@@ -66,7 +66,7 @@ export function createMessageTransport(
 	};
 }
 
-/** The outbox joins short lines, and gives a long one in pieces; JSON has no newline of its own. */
+/** The outbox joins short lines and splits a long one; JSON lines contain no newlines. */
 function toMessages(socket: MessageSocket): WriteText {
 	return (text, done) => {
 		const pieces = text.split("\n");

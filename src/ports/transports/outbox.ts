@@ -1,15 +1,15 @@
-// The queue between senders of lines and a stream: bounded in bytes, joined into few writes. It never drops a line
-// while the other side exists; producers of much data await `ready`.
+// The queue between line senders and a stream: bounded in bytes, with batched writes. Never drops a line while the peer is
+// connected; producers of much data await `ready`.
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { createPace } from "../../base/pace.ts";
 import type { LineText, LongText } from "../../base/text/long-text.ts";
 
-/** A sink for text. `done` is called when the text was passed on, with an error when that failed. */
+/** A text sink. Calls `done` when the text was passed on, or with an error. */
 export type WriteText = (text: string, done: (error?: Error | null) => void) => void;
 
 /**
- * Queued UTF-16 units that are written without waiting. The first lines in a turn of the event loop are written at its
- * end, before any other work; later ones at the next turn, joined with those of other sessions to save system calls.
+ * Queued UTF-16 units to write without delay. The first lines in an event loop turn are written at its end, before other work;
+ * later ones in the next turn, joined across sessions to save system calls.
  */
 const enough = 8192;
 
@@ -22,14 +22,14 @@ export class Outbox {
 	#size = 0;
 	#inFlight = 0;
 	#scheduled = false;
-	/** Whether something was written in this turn of the event loop. */
+	/** Whether this event loop turn has already written. */
 	#hasWritten = false;
-	/** Yields between writes: a fast reader would otherwise take everything in one turn of the event loop. */
+	/** Yields between writes, since a fast reader would otherwise drain everything in one event loop turn. */
 	readonly #pace = createPace();
 	#drainWaiter: Deferred<void> | null = null;
 	#emptyWaiter: Deferred<void> | null = null;
 
-	/** `limit` is the number of queued UTF-16 units above which `ready` waits; `ending` follows everything sent. */
+	/** `limit` is the queued UTF-16 units above which `ready` waits; `ending` follows every line. */
 	constructor(write: WriteText, limit: number, ending = "\n") {
 		this.#write = write;
 		this.#limit = limit;
@@ -82,7 +82,7 @@ export class Outbox {
 		return this.#emptyWaiter.promise;
 	}
 
-	/** Declares the other side gone: drops everything queued and releases every waiter. */
+	/** Declares the peer gone: drops the queue and releases every waiter. */
 	abandon(reason: unknown): void {
 		this.#waiting = [];
 		this.#size = 0;
@@ -110,7 +110,7 @@ export class Outbox {
 
 	#drain(): void {
 		this.#scheduled = false;
-		// One write at a time: text queued meanwhile is joined into the next.
+		// One write at a time: text queued meanwhile joins the next.
 		if (this.#inFlight > 0 || this.#waiting.length === 0) return;
 		const firstLong = this.#waiting.findIndex((line) => typeof line !== "string");
 		const long = firstLong === 0 ? this.#waiting[0] : undefined;
@@ -126,7 +126,7 @@ export class Outbox {
 		};
 		if (typeof long === "object") this.#writePieces(long, finish);
 		else {
-			// For the last ending: to add it afterwards would copy everything once more.
+			// For the last ending: appending it later would copy everything again.
 			batch.push("");
 			this.#write(batch.join(this.#ending), finish);
 		}

@@ -1,4 +1,4 @@
-// The process's own stdin and stdout as a line transport; the only file that accesses them.
+// The process's stdin and stdout as a line transport. No other file accesses them.
 import { closeSync, constants, createWriteStream, fstatSync, openSync, type Stats } from "node:fs";
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
@@ -10,42 +10,42 @@ import { type ByteInput, createDescriptorInput } from "./descriptor-input.ts";
 import { createLineTransport } from "./line-input.ts";
 import { Outbox } from "./outbox.ts";
 
-/** The longest accepted line, in bytes (wire-protocol §1.5). */
+/** Maximum line length in bytes (wire-protocol §1.5). */
 export const lineLimit = 104_857_600;
 
-/** Bytes queued for a slow reader before producers have to wait. */
+/** Bytes queued for a slow reader before producers wait. */
 export const outboxLimit = 262_144;
 
-/** Bytes of unread replies at which no more requests are read. */
+/** Bytes of unread replies at which reading stops. */
 export const replyLimit = 16_777_216;
 
-/** stdin and stdout, opened before anybody knows what they are used for. */
+/** stdin and stdout, opened before their use is known. */
 export interface OpenedStdio {
 	readonly input: ByteInput;
 	readonly outbox: Outbox;
 }
 
-/** stdin; it is read from the first listener for bytes on. */
+/** stdin. Reading starts with the first data listener. */
 export function openStdin(): ByteInput {
 	return runsOnBun ? createDescriptorInput(0) : process.stdin;
 }
 
-/** stdout for lines. `limit` is the number of bytes queued for a slow reader before producers have to wait. */
+/** stdout for lines. `limit` is the bytes queued for a slow reader before producers wait. */
 export function openLineOutput(limit: number): Outbox {
 	return createStdoutOutbox("\n", limit);
 }
 
-/** A transport over what was opened. */
+/** A transport over the opened streams. */
 export function createStdioTransport({ input, outbox }: OpenedStdio): LineTransport {
 	return createLineTransport(input, outbox, { lineLimit, replyLimit }, () => input.destroy());
 }
 
-/** stdout for text that is written unchanged. */
+/** stdout for unmodified text. */
 export function createTextOutput(): Outbox {
 	return createStdoutOutbox("", outboxLimit);
 }
 
-/** stdin line by line, read lazily. A broken stdin ends like any other. */
+/** stdin line by line, read lazily. A broken stdin counts as ended. */
 export async function* readInputLines(): AsyncGenerator<Line> {
 	const splitter = createInputSplitter(lineLimit);
 	try {
@@ -56,7 +56,7 @@ export async function* readInputLines(): AsyncGenerator<Line> {
 	yield* splitter.end();
 }
 
-/** The whole of stdin. Rejects when it cannot be read, or has more bytes than a line may have; no more of them are read then. */
+/** All of stdin. Rejects when it is unreadable or exceeds the line limit, and then stops reading. */
 export async function readInput(): Promise<string> {
 	const pieces: Buffer[] = [];
 	let length = 0;
@@ -81,8 +81,8 @@ function createStdoutOutbox(ending: string, limit: number): Outbox {
 }
 
 /**
- * Node makes `process.stdout` blocking on pipes: a client that stops reading would stop the whole process.
- * A socket of our own writes without blocking.
+ * Node makes `process.stdout` blocking on pipes: a client that stops reading would block the whole process. Our own socket writes
+ * without blocking.
  */
 function openOutput(status: Stats): Writable {
 	if (status.isFIFO()) return new Socket({ fd: reopenPipe(status), readable: false, writable: true });
@@ -92,8 +92,8 @@ function openOutput(status: Stats): Writable {
 }
 
 /**
- * Opens the pipe of stdout again: other programs that write to it, a shell's next command or its own stderr, must not
- * find that their writes do not block any more. Where that is impossible, its own descriptor has to do.
+ * Reopens the stdout pipe, so that other programs that share it, such as a shell's next command or our stderr, keep blocking
+ * writes. Falls back to the original descriptor.
  */
 function reopenPipe(status: Stats): number {
 	let opened: number | null = null;
@@ -107,7 +107,7 @@ function reopenPipe(status: Stats): number {
 	return 1;
 }
 
-/** Whether stderr leads where stdout does, as after `2>&1`. */
+/** Whether stderr goes to the same place as stdout, as after `2>&1`. */
 export function isStderrShared(): boolean {
 	try {
 		return isSame(fstatSync(1), fstatSync(2));

@@ -1,4 +1,4 @@
-// A line transport over one stream in both directions: a socket to another process or machine.
+// A line transport over a duplex stream, such as a socket to another process or machine.
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { LineTransport } from "../rpc/transport.ts";
@@ -6,18 +6,18 @@ import { createLineTransport, type InputLimits } from "./line-input.ts";
 import { Outbox } from "./outbox.ts";
 
 export interface StreamLimits extends InputLimits {
-	/** Bytes queued for a slow reader before producers have to wait. */
+	/** Bytes queued for a slow reader before producers wait. */
 	readonly outboxLimit: number;
 }
 
-/** Milliseconds that the other side may take to end a stream that was closed here. */
+/** Milliseconds for the peer to end a stream closed here. */
 const lingering = 1000;
-/** Milliseconds without data after which a socket finds out whether the other machine is still there. */
+/** Milliseconds without data until a socket checks that the peer is alive. */
 const silence = 30_000;
 
 /**
- * The stream must allow half-open connections (`allowHalfOpen` of a socket): answers follow the end of the input. Once it
- * is closed, what still comes is discarded, for a second at most.
+ * The stream must allow half-open connections (`allowHalfOpen` of a socket): answers follow the end of input. After closing,
+ * further input is discarded for up to a second.
  */
 export function createStreamTransport(stream: Duplex, limits: StreamLimits): LineTransport {
 	const outbox = new Outbox((text, done) => void stream.write(text, done), limits.outboxLimit);
@@ -26,13 +26,13 @@ export function createStreamTransport(stream: Duplex, limits: StreamLimits): Lin
 	stream.on("close", abandon);
 	if (stream.destroyed) abandon();
 	if (stream instanceof Socket) {
-		// Lines are joined already: waiting for more of them would only delay each by 40 ms.
+		// Lines are already joined; waiting for more would only delay each by 40 ms.
 		stream.setNoDelay(true);
 		stream.setKeepAlive(true, silence);
 	}
 	return createLineTransport(stream, outbox, limits, () => {
 		stream.removeAllListeners("data");
-		// A socket that is destroyed with unread input resets the connection, and the other side loses the last answers.
+		// Destroying a socket with unread input resets the connection, and the peer loses the last answers.
 		stream.end();
 		stream.resume();
 		const patience = setTimeout(() => stream.destroy(), lingering);

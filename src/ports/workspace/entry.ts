@@ -1,15 +1,15 @@
-// What a path was at one moment: a file with its content, a link, a directory, or something whose content is not stored.
+// State of a path at one moment: a file with content, a link, a directory, or something without stored content.
 
 /** SHA-256 of the bytes, in hex. */
 export type ContentId = string;
 
-/** A regular file. Without `content` its bytes were not read: `unread` says why, and `mark` tells its versions apart. */
+/** A regular file. Without `content`, its bytes were not read: `unread` gives the reason, and `mark` distinguishes versions. */
 export interface FileEntry {
 	readonly kind: "file";
 	readonly mode: number;
 	readonly size: number;
 	readonly content: ContentId | null;
-	/** The blob of the user's repository with the same bytes, where there is one. */
+	/** The blob with the same bytes in the user's repository, if any. */
 	readonly blob?: string;
 	readonly unread?: string;
 	readonly mark?: string;
@@ -19,12 +19,12 @@ export type Entry =
 	| FileEntry
 	| { readonly kind: "link"; readonly target: string }
 	| { readonly kind: "directory"; readonly mode: number }
-	/** A directory that is not looked into, because git ignores it. */
+	/** A git-ignored directory, which is not scanned. */
 	| { readonly kind: "opaque" }
 	/** A socket, a device or a pipe. */
 	| { readonly kind: "special" };
 
-/** How the system describes a path: as long as it is the same, so is the content. */
+/** File metadata of a path: if unchanged, so is the content. */
 export interface Stamp {
 	readonly size: number;
 	readonly mode: number;
@@ -33,14 +33,14 @@ export interface Stamp {
 	readonly inode: number;
 }
 
-/** One path that changed; null where there was nothing. */
+/** One changed path; null where nothing existed. */
 export interface Change {
 	readonly path: string;
 	readonly before: Entry | null;
 	readonly after: Entry | null;
 }
 
-/** Whether both are the same content, links and modes. */
+/** Whether content, links and modes are equal. */
 export function isSameEntry(one: Entry | null, other: Entry | null): boolean {
 	if (one === null || other === null) return one === other;
 	switch (one.kind) {
@@ -57,7 +57,7 @@ export function isSameEntry(one: Entry | null, other: Entry | null): boolean {
 	}
 }
 
-/** Why the entry cannot be put back: a clause without full stop; null when it can. */
+/** Why the entry cannot be restored, as a clause without a period; null when it can. */
 export function whyNotRestorable(entry: Entry | null): string | null {
 	if (entry === null) return null;
 	if (entry.kind === "opaque") return "git ignores the directory, so its content is not stored";

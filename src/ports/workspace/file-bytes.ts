@@ -1,4 +1,4 @@
-// Reads one path as it is now: the bytes of a file exactly, never through a link.
+// Reads the current state of one path: exact file bytes, never through a link.
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from "node:fs";
 import { open, readlink } from "node:fs/promises";
 import { errorText, isSystemError } from "../../base/errors.ts";
@@ -8,18 +8,17 @@ import { isSameStamp, look, type Seen } from "./walk.ts";
 
 export interface ReadPath {
 	readonly entry: Entry;
-	/** The bytes of a file that was read. */
 	readonly bytes: Buffer | null;
 	readonly seen: Seen;
 }
 
-/** Never through a link, and never waiting for a writer. */
+/** Never follows links or waits for a writer. */
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** How often a file is read again that is being written. */
+/** Attempts to read a file that is being written. */
 const attempts = 3;
 
-/** Null where there is nothing. */
+/** Null if missing. */
 export async function readPath(target: string, sizeLimit: number): Promise<ReadPath | null> {
 	const seen = look(target);
 	if (seen === null) return null;
@@ -74,7 +73,7 @@ export function unread(seen: Seen, why: string): ReadPath {
 	};
 }
 
-/** Bytes that are read at once: a promise for each step takes longer than the reading. */
+/** Maximum bytes to read synchronously: a promise per step takes longer than reading. */
 const smallSize = 128 * 1024;
 
 function readSmall(target: string): Buffer | null {
@@ -87,7 +86,7 @@ function readSmall(target: string): Buffer | null {
 	}
 }
 
-/** Null for a file that has become something else, or larger than the limit. */
+/** Null for a file that was replaced or exceeds the limit. */
 async function readOpened(target: string, sizeLimit: number): Promise<Buffer | null> {
 	const handle = await open(target, openFlags);
 	try {

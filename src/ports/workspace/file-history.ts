@@ -1,5 +1,5 @@
-// The file history of one session: what each turn changed in its directories, with the contents before and after, so that
-// it can be put back. Nothing is loaded or looked at before a call may change something.
+// The file history of a session: what each turn changed in its directories, with contents before and after, so that changes can
+// be reverted. Loads and scans nothing before a call may change files.
 import { realpath } from "node:fs/promises";
 import path from "node:path";
 import { never } from "../../base/abort.ts";
@@ -33,27 +33,27 @@ export interface HistoryLimits extends TreeLimits {
 }
 
 export interface FileHistorySettings {
-	/** Of this history alone; its parent exists once something is recorded. */
+	/** Exclusive to this history. Its parent exists once something is recorded. */
 	readonly directory: string;
 	readonly workDir: string;
-	/** The directories that are looked at; absolute. */
+	/** Scanned directories; absolute. */
 	roots(): readonly string[];
 	readonly home: string;
 	readonly excluded: readonly string[];
 	readonly limits: HistoryLimits;
-	/** Limits what all histories take together. */
+	/** Limits the total size of all histories. */
 	readonly space: Pick<HistorySpace, "note">;
 	readonly git: GitPlace;
-	/** Whether something that a turn started goes on between its calls. */
+	/** Whether work started by a turn runs between its calls. */
 	hasBackgroundWork(): Promise<boolean>;
 	readonly clock: Clock;
 	readonly log: Log;
 }
 
-/** What a call changes: these files, or whatever it likes. */
+/** What a call may change: these files, or anything. */
 export type Extent = { readonly kind: "files"; readonly paths: readonly string[] } | { readonly kind: "anything" };
 
-/** What a turn changed, as the event of its end says it. */
+/** A turn's changes, as in its end event. */
 export interface TurnChanges {
 	readonly complete: boolean;
 	readonly reasons: readonly string[];
@@ -77,33 +77,33 @@ export interface RecordView {
 	readonly reasons: readonly string[];
 }
 
-/** Where to go back to: before a record of this id, or else before everything since a time. */
+/** Restore point: before the record with this id, or before everything since a time. */
 export interface RestorePoint {
 	readonly id: string;
 	readonly at: number;
 }
 
-/** One path that is to be put back. */
+/** A path to restore. */
 export interface PlannedPath {
 	readonly path: string;
 	readonly target: Entry | null;
 	readonly now: Entry | null;
-	/** Whether it is not as the session left it, or somebody else changed it in between. */
+	/** Whether it differs from the session's last state, or was also changed from outside in between. */
 	readonly isConflict: boolean;
 }
 
 export interface RestorePlan {
 	readonly paths: readonly PlannedPath[];
-	/** What cannot be put back, and why. */
+	/** Paths that cannot be restored, with reasons. */
 	readonly uncovered: readonly LeftPath[];
-	/** What somebody else changed meanwhile; it stays. */
+	/** Paths changed from outside; they stay. */
 	readonly outside: readonly string[];
-	/** Why more may have changed than is known: sentences. */
+	/** Why unknown changes may exist: sentences. */
 	readonly reasons: readonly string[];
 }
 
 export interface Restored {
-	/** Names this restore, to go back to before it; null when nothing was changed. */
+	/** Restore id, for going back to before it; null when nothing changed. */
 	readonly id: string | null;
 	readonly restored: readonly string[];
 	readonly left: readonly LeftPath[];
@@ -113,7 +113,7 @@ const lateReason =
 	"A command was started before the look at the directories had ended: what it changed may not be known.";
 const backgroundReason = "Something still runs in the background, and may be changing files.";
 
-/** The content of a file before the edits of it that run. */
+/** File content before the running edits. */
 interface Edited {
 	entry: Entry | null;
 	count: number;
@@ -128,9 +128,9 @@ export class FileHistory {
 	readonly #queue = createKeyedQueue();
 	readonly #edited = new Map<string, Edited>();
 	#loading: Promise<void> | null = null;
-	/** Calls that may be changing anything. */
+	/** Running calls that may change anything. */
 	#running = 0;
-	/** The turn of which something goes on between its calls. */
+	/** The turn with work running between its calls. */
 	#inBackground: HistoryRecord | null = null;
 
 	constructor(settings: FileHistorySettings) {
@@ -142,7 +142,7 @@ export class FileHistory {
 		this.#tree = new TreeIndex({ ...settings, store: this.#store, git, now: () => clock.now() });
 	}
 
-	/** Records what a call changes. The call runs whatever becomes of the history: what is not known is a reason. */
+	/** Records what a call changes. The call runs even if recording fails; gaps are noted as reasons. */
 	async around<Result>(
 		turnId: string,
 		extent: Extent,
@@ -160,7 +160,7 @@ export class FileHistory {
 		}
 	}
 
-	/** What the turn changed; null when nothing of it could have changed anything. */
+	/** Changes of the turn; null if it could not change anything. */
 	closeTurn(turnId: string): Promise<TurnChanges | null> {
 		if (this.#loading === null) {
 			const record = this.#records.find(turnId);
@@ -175,24 +175,24 @@ export class FileHistory {
 		});
 	}
 
-	/** What is known, oldest first. */
+	/** Known records, oldest first. */
 	records(): Promise<readonly RecordView[]> {
 		return this.#run(async () => this.#records.all.map(toView));
 	}
 
-	/** What would be put back, without changing anything. */
+	/** Previews a restore without changing anything. */
 	plan(point: RestorePoint): Promise<RestorePlan> {
 		return this.#run(() => this.#plan(point));
 	}
 
-	/** The bytes of a file as it was; null when they are not stored. */
+	/** Earlier bytes of a file; null if not stored. */
 	content(entry: FileEntry): Promise<Buffer | null> {
 		return this.#tree.content(entry);
 	}
 
 	/**
-	 * Puts back what was planned, but for the paths that `leave` gives a reason for. Conflicts are put back as well: leave
-	 * those that are not meant. `id` names the restore.
+	 * Restores the plan except paths for which `leave` returns a reason. Also restores conflicts: leave unwanted ones. `id` names
+	 * the restore.
 	 */
 	restore(id: string, point: RestorePoint, leave: (planned: PlannedPath) => Promise<string | null>): Promise<Restored> {
 		return this.#run(async () => {
@@ -201,7 +201,6 @@ export class FileHistory {
 			const steps: RestoreStep[] = [];
 			for (const { path: target, target: entry, now, ...planned } of plan.paths) {
 				const reason = await leave({ path: target, target: entry, now, ...planned });
-				// In the store, whatever becomes of the user's repository.
 				const was = reason === null ? await this.#tree.capture(target, true) : now;
 				if (reason !== null) left.push({ path: target, reason });
 				else if (!isSameEntry(was, now)) left.push({ path: target, reason: "it is being changed" });
@@ -232,7 +231,7 @@ export class FileHistory {
 		});
 	}
 
-	/** Whether it ended before a call has waited long enough. */
+	/** Returns whether it ended within the wait limit of a call. */
 	async #inTime(work: Promise<void>): Promise<boolean> {
 		const late = createDeferred<false>();
 		const withdraw = this.#settings.clock.after(this.#settings.limits.patience, () => late.resolve(false));
@@ -258,7 +257,7 @@ export class FileHistory {
 		if (list !== null) await this.#carryOut(list);
 		const open = this.#records.all.findLast(({ isOpen }) => isOpen);
 		if (open === undefined) return;
-		// The process was killed while a call of this turn ran: what is different now is of the turn.
+		// The process was killed while a call of this turn ran: attribute new differences to the turn.
 		await this.#look(open);
 		await this.#log.append(setOpen(open, false));
 	}
@@ -285,12 +284,12 @@ export class FileHistory {
 		if (this.#running === 0) await this.#log.append(setOpen(record, false));
 	}
 
-	/** Finds what changed since the last look, as changes of this record; null for those of somebody else. */
+	/** Finds changes since the last scan and assigns them to this record; null means changes from outside. */
 	async #look(owner: HistoryRecord | null): Promise<void> {
 		const { changes, lines, reasons } = await this.#tree.scan();
 		const record = owner ?? this.#records.all.at(-1);
 		if (record === undefined) return await this.#log.append(lines);
-		// What changed is written before what is known now: a crash in between finds it again.
+		// Write changes before the new state: after a crash in between, they are found again.
 		const taken = changes.map((change) => take(record, change, owner === null));
 		await this.#log.append([...taken, ...lines]);
 		const current = owner ?? record;
@@ -311,7 +310,7 @@ export class FileHistory {
 			if (edited === undefined) this.#edited.set(target, { entry, count: 1 });
 			else edited.count += 1;
 			if (isCovered) lines.push(...this.#tree.note(target, entry));
-			// A crash in the middle of the edit leaves its content before.
+			// A crash during the edit preserves the earlier content.
 			lines.push(take(record, { path: target, before: entry, after: entry }, false));
 		}
 		await this.#log.append(lines);
@@ -363,7 +362,7 @@ export class FileHistory {
 		return (await this.#tree.content(entry)) === null ? "its content is not stored any more" : null;
 	}
 
-	/** Does what the list says, and records it like the changes of a turn. */
+	/** Executes the list and records it like a turn. */
 	async #carryOut({ id, at, steps }: RestoreList): Promise<readonly LeftPath[]> {
 		const { record, lines: begun } = this.#records.begin(id, "restore", at);
 		const left = await carryOut(steps, {
@@ -388,7 +387,7 @@ export class FileHistory {
 		await this.#log.append(added.map((reason) => ({ kind: "reason", id: record.id, reason })));
 	}
 
-	/** Forgets the oldest turns beyond the limits, with the contents that only they need. */
+	/** Drops the oldest turns beyond the limits, with contents that only they need. */
 	async #trim(): Promise<void> {
 		const { turns, storeBytes } = this.#settings.limits;
 		const isLong = this.#log.size > longLog;
@@ -408,7 +407,7 @@ export class FileHistory {
 	}
 }
 
-/** Bytes of the log after which it is written anew. */
+/** Log size in bytes that triggers a rewrite. */
 const longLog = 64 * 1024 * 1024;
 
 function take(record: HistoryRecord, change: Change, isOutside: boolean): LogLine {
@@ -452,7 +451,7 @@ function toStep(target: string, entry: Entry | null, now: Entry | null): Restore
 	return { path: target, target: entry, was: now, temporary: temporaryName(target) };
 }
 
-/** The directories that have to be made writable for a moment, to have their modes again whatever happens. */
+/** Directories to make writable temporarily. Their modes are always restored. */
 function readOnlyParents(steps: readonly RestoreStep[]): readonly RestoreStep[] {
 	const named = new Set(steps.map((step) => step.path));
 	const parents = new Set(steps.map((step) => path.dirname(step.path)).filter((parent) => !named.has(parent)));
@@ -464,13 +463,13 @@ function readOnlyParents(steps: readonly RestoreStep[]): readonly RestoreStep[] 
 	});
 }
 
-/** Why what is there now cannot be replaced: it could not be put back; null when it can. */
+/** Why the current entry could not be restored later, and so must not be replaced; null when it could. */
 function whyNotKept(now: Entry | null): string | null {
 	const reason = whyNotRestorable(now);
 	return reason === null ? null : `what is there now could not be stored: ${reason}`;
 }
 
-/** The paths with every link of their directories resolved. */
+/** The paths with directory links resolved. */
 async function resolvedPaths(paths: readonly string[]): Promise<readonly string[]> {
 	return await Promise.all(
 		paths.map(async (target) => {

@@ -1,11 +1,11 @@
-// What the user's repository tells us: which bytes it stores already, and which directories it ignores. It is only read.
+// Reads the user's repository: which bytes it already stores, and which directories it ignores.
 
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { never } from "../../base/abort.ts";
 import { type GitPlace, runGit } from "../processes/git/git.ts";
 
-/** Bytes of the lists of names. */
+/** Maximum bytes of name lists. */
 const listLimit = 256 * 1024 * 1024;
 const timeout = 20_000;
 
@@ -18,7 +18,7 @@ export class GitSource {
 		this.#place = place;
 	}
 
-	/** The ids of the files that the index of the repository names; null where there is no repository, or no git. */
+	/** Blob ids in the repository index; null without a repository or git. */
 	async blobs(): Promise<ReadonlySet<string> | null> {
 		const list = await this.#run(["ls-files", "-s", "-z"]);
 		if (list === null) return null;
@@ -33,7 +33,7 @@ export class GitSource {
 		return blobs;
 	}
 
-	/** The directories that are ignored as a whole, absolute. */
+	/** Fully ignored directories, absolute. */
 	async ignored(): Promise<ReadonlySet<string>> {
 		const list = await this.#run(["ls-files", "-o", "-i", "--exclude-standard", "--directory", "-z"]);
 		const names = list?.toString("utf8").split("\0") ?? [];
@@ -42,7 +42,7 @@ export class GitSource {
 		);
 	}
 
-	/** The bytes of blobs; those that the repository does not have any more are left out. */
+	/** Blob contents, without those that the repository no longer has. */
 	async contents(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
 		const found = new Map<string, Buffer>();
 		if (ids.length === 0) return found;
@@ -61,7 +61,7 @@ export class GitSource {
 		return found;
 	}
 
-	/** What git writes, as bytes; null when it failed. */
+	/** Output of git as bytes; null on failure. */
 	async #run(words: readonly string[], input?: string): Promise<Buffer | null> {
 		const pieces: Buffer[] = [];
 		const request = {
@@ -82,7 +82,7 @@ export class GitSource {
 	}
 }
 
-/** The id that git gives a file with these bytes, in a repository whose ids have this length. */
+/** Git's id for a file with these bytes; `length` is the id length of the repository. */
 export function blobId(bytes: Uint8Array, length: number): string {
 	const hash = createHash(length === 64 ? "sha256" : "sha1");
 	return hash.update(`blob ${bytes.length}\0`).update(bytes).digest("hex");

@@ -1,5 +1,5 @@
-// The file that says what the directories looked like and what each turn changed: one JSON object a line, only appended to.
-// A line that a killed process left in part is skipped.
+// The log of directory states and turn changes: append-only, one JSON object per line. Incomplete lines of killed processes are
+// skipped.
 import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import * as v from "valibot";
@@ -33,24 +33,24 @@ const stampSchema = v.object({
 });
 
 const lineSchema = v.variant("kind", [
-	/** What a path is; null when it is gone. */
+	/** The state of a path; null when deleted. */
 	v.object({ kind: v.literal("path"), path: v.string(), entry: entrySchema, stamp: v.nullable(stampSchema) }),
-	/** What a turn, or somebody else meanwhile, changed. */
+	/** Changes by a turn, or from outside. */
 	v.object({
 		kind: v.literal("change"),
 		id: v.string(),
 		change: v.object({ path: v.string(), before: entrySchema, after: entrySchema }),
 		isOutside: v.boolean(),
-		/** Somebody else changed it between two changes that are one here. */
+		/** Changed from outside between two changes merged here. */
 		isMixed: v.exactOptional(v.literal(true)),
 	}),
-	/** A turn, or a restore, has begun to change something. */
+	/** A turn or restore has begun to change files. */
 	v.object({ kind: v.literal("begin"), id: v.string(), of: v.picklist(["turn", "restore"]), at: v.number() }),
-	/** What of it is not known. */
+	/** Why its changes are incomplete. */
 	v.object({ kind: v.literal("reason"), id: v.string(), reason: v.string() }),
-	/** Whether something of the turn may be changing files. */
+	/** Whether the turn may still be changing files. */
 	v.object({ kind: v.literal("open"), id: v.string(), isOpen: v.boolean() }),
-	/** Everything below the roots is known, and the store has so many bytes. */
+	/** Everything below the roots is known; `bytes` is the store size. */
 	v.object({ kind: v.literal("known"), bytes: v.number() }),
 ]);
 
@@ -59,7 +59,7 @@ export type LogLine = v.InferOutput<typeof lineSchema>;
 export class HistoryLog {
 	readonly #file: string;
 	#isPrepared = false;
-	/** Bytes since it was last written as a whole. */
+	/** Bytes since the last rewrite. */
 	#size = 0;
 
 	constructor(file: string) {
@@ -70,7 +70,7 @@ export class HistoryLog {
 		return this.#size;
 	}
 
-	/** All lines, oldest first; null when there is no file. */
+	/** All lines, oldest first; null if the file is missing. */
 	async read(): Promise<readonly LogLine[] | null> {
 		let text: string;
 		try {
@@ -94,19 +94,19 @@ export class HistoryLog {
 	async append(lines: readonly LogLine[]): Promise<void> {
 		if (lines.length === 0) return;
 		if (!this.#isPrepared) {
-			// Its parent is the session's: a session that was deleted meanwhile does not come back.
+			// The session directory is not recreated, because the session may have been deleted.
 			await mkdir(path.dirname(this.#file), { mode: 0o700 }).catch((thrown: unknown) => {
 				if (systemErrorCode(thrown) !== "EEXIST") throw thrown;
 			});
 			this.#isPrepared = true;
 		}
-		// A line that was written in part ends here.
+		// The leading newline ends an incomplete line.
 		const text = `\n${await toText(lines)}`;
 		await appendFile(this.#file, text, { mode: 0o600 });
 		this.#size += text.length;
 	}
 
-	/** Writes it anew. */
+	/** Rewrites the log. */
 	async replace(lines: readonly LogLine[]): Promise<void> {
 		const text = await toText(lines);
 		const temporary = `${this.#file}.tmp`;

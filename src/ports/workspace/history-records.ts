@@ -1,4 +1,4 @@
-// What each turn changed, in order. A restore is a record like a turn's: it can be undone the same way.
+// The changes of each turn, in order. A restore is a record like a turn and can be undone the same way.
 import { type Change, type ContentId, type Entry, isSameEntry } from "./entry.ts";
 import type { LogLine } from "./history-log.ts";
 import { addContent } from "./tree-index.ts";
@@ -6,7 +6,7 @@ import { addContent } from "./tree-index.ts";
 interface PathHistory {
 	readonly before: Entry | null;
 	after: Entry | null;
-	/** Whether somebody else changed it in between. */
+	/** Whether it was changed from outside in between. */
 	isMixed: boolean;
 }
 
@@ -16,15 +16,15 @@ export interface HistoryRecord {
 	/** Milliseconds since the epoch. */
 	readonly at: number;
 	readonly paths: Map<string, PathHistory>;
-	/** What somebody else changed before this turn's changes, and after those of the turn before. */
+	/** Outside changes between the previous turn's changes and this turn's. */
 	readonly outside: Set<string>;
-	/** Why not everything is known: sentences. */
+	/** Why the record is incomplete: sentences. */
 	readonly reasons: Set<string>;
-	/** Whether something of it may be changing files. */
+	/** Whether it may still be changing files. */
 	isOpen: boolean;
 }
 
-/** What several records changed together. */
+/** The combined changes of several records. */
 export interface Combined {
 	readonly paths: ReadonlyMap<string, Readonly<PathHistory>>;
 	readonly outside: ReadonlySet<string>;
@@ -38,7 +38,7 @@ export class HistoryRecords {
 		return this.#all;
 	}
 
-	/** The record of this id, or a new one. */
+	/** The existing record with this id, or a new one. */
 	begin(
 		id: string,
 		of: HistoryRecord["of"],
@@ -63,7 +63,6 @@ export class HistoryRecords {
 		return this.#all.find((record) => record.id === id) ?? null;
 	}
 
-	/** Takes a line of the log. */
 	take(line: LogLine): void {
 		if (line.kind === "begin") this.begin(line.id, line.of, line.at);
 		if (!("id" in line)) return;
@@ -79,20 +78,19 @@ export class HistoryRecords {
 		}
 	}
 
-	/** What this record and those after it changed; null when there is none of this id. */
+	/** Changes of this record and later ones; null for an unknown id. */
 	since(id: string): Combined | null {
 		const start = this.#all.findIndex((record) => record.id === id);
 		if (start === -1) return null;
 		return this.#combine(start);
 	}
 
-	/** What the records that began at this time or later changed. */
+	/** Changes of records that began at this time or later. */
 	from(at: number): Combined {
 		const start = this.#all.findIndex((record) => record.at >= at);
 		return this.#combine(start === -1 ? this.#all.length : start);
 	}
 
-	/** Removes the oldest record. */
 	dropOldest(): void {
 		this.#all = this.#all.slice(1);
 	}
@@ -106,7 +104,7 @@ export class HistoryRecords {
 		}
 	}
 
-	/** What a later process has to know. */
+	/** State for a later process. */
 	*lines(): Generator<LogLine> {
 		for (const { id, of, at, paths, outside, reasons, isOpen } of this.#all) {
 			yield { kind: "begin", id, of, at };
@@ -145,7 +143,7 @@ export class HistoryRecords {
 export function addChange({ paths }: HistoryRecord, { path, before, after }: Change): void {
 	const known = paths.get(path);
 	if (known === undefined) paths.set(path, { before, after, isMixed: false });
-	// After a crash it may be found again.
+	// After a crash, a change may be found again.
 	else if (!isSameEntry(known.after, after)) {
 		known.isMixed ||= !isSameEntry(known.after, before);
 		known.after = after;

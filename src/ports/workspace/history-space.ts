@@ -1,23 +1,23 @@
-// Limits the space that the file histories of all sessions take together: the histories that were used least recently are
-// removed. Each history notes its own size in a file, so that the total costs one small read per session.
+// Limits the total size of all sessions' file histories by removing the least recently used. Each history stores its size in a
+// file, so that the total costs one small read per session.
 import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { createSharedRun } from "../../base/shared-run.ts";
 
-/** The directory of a session's history, below the session's own. */
+/** History directory inside the session directory. */
 export const historyDirectory = "file-history";
 const sizeFile = "bytes";
 
-/** Bytes that a history grows before the total is looked at again. */
+/** Bytes a history may grow before the total is checked again. */
 const growth = 1024 * 1024;
-/** Milliseconds after its last change during which a history counts as in use, longer for one that this process has used. */
+/** Milliseconds a history counts as in use after its last change; longer if this process has used it. */
 const useSpan = 60 * 60 * 1000;
 const ownUseSpan = 24 * useSpan;
 
 interface HistorySpaceSettings {
-	/** The directory that contains the sessions, two levels down. */
+	/** The directory with the sessions, two levels down. */
 	readonly sessions: string;
 	readonly limit: number;
 	readonly clock: Clock;
@@ -40,7 +40,7 @@ export class HistorySpace {
 		this.#settings = settings;
 	}
 
-	/** Notes the size of a history in use, and removes others once the total exceeds the limit. Never fails. */
+	/** Records the size of a history in use, and removes others when the total exceeds the limit. Never fails. */
 	async note(directory: string, bytes: number): Promise<void> {
 		if (Math.abs(bytes - (this.#noted.get(directory) ?? 0)) < growth) return;
 		this.#noted.set(directory, bytes);
@@ -81,7 +81,7 @@ export class HistorySpace {
 	}
 }
 
-/** Null for a session without a history, or whose history is too small to be noted. */
+/** Null for a session without a history, or with one too small to be recorded. */
 async function readHistory(directory: string): Promise<StoredHistory | null> {
 	try {
 		const bytes = Number(await readFile(path.join(directory, sizeFile), "utf8"));

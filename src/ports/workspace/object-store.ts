@@ -1,5 +1,5 @@
-// Contents by their SHA-256, each compressed in a file of its own that only its owner may read. A content is there as a
-// whole or not at all, whenever the process is killed.
+// Content-addressed store (SHA-256): each content is a compressed file that only its owner can read. Writes are atomic, even if
+// the process is killed.
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat, unlink, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -24,7 +24,7 @@ export class ObjectStore {
 		this.#directory = directory;
 	}
 
-	/** Stores the bytes under their id; returns how much the store grew. */
+	/** Stores the bytes. Returns the growth of the store. */
 	async put(id: ContentId, bytes: Uint8Array): Promise<number> {
 		if (await this.has(id)) return 0;
 		const file = this.#fileOf(id);
@@ -57,19 +57,19 @@ export class ObjectStore {
 		return isThere;
 	}
 
-	/** The bytes; null when they are not stored, or no longer whole. */
+	/** The bytes; null when missing or damaged. */
 	async get(id: ContentId): Promise<Buffer | null> {
 		try {
 			const bytes = await decompress(await readFile(this.#fileOf(id)));
 			return contentId(bytes) === id ? bytes : null;
 		} catch (thrown) {
-			// Also what zlib says of a damaged file.
+			// Includes zlib errors for damaged files.
 			if (isSystemError(thrown) || (thrown instanceof Error && "code" in thrown)) return null;
 			throw thrown;
 		}
 	}
 
-	/** Removes what is not needed any more, and what a killed process left; returns the bytes that remain. */
+	/** Removes unneeded contents and leftovers of killed processes. Returns the remaining bytes. */
 	async sweep(needed: ReadonlySet<ContentId>): Promise<number> {
 		let left = 0;
 		this.#known.clear();

@@ -1,5 +1,5 @@
-// Puts paths back. What is going to be done is written down first, with the contents before and after stored: when the
-// process is killed in the middle, the next one finishes it. Only paths of the list are touched.
+// Restores paths. First persists the plan, with contents before and after: if the process is killed, the next one completes it.
+// Touches only listed paths.
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import {
@@ -25,29 +25,29 @@ import { look } from "./walk.ts";
 const stepSchema = v.object({ path: v.string(), target: entrySchema, was: entrySchema, temporary: v.string() });
 const listSchema = v.object({ id: v.string(), at: v.number(), steps: v.array(stepSchema) });
 
-/** One path to put back: what it becomes, and what it was until then. */
+/** One path to restore: its target state and its state before. */
 export type RestoreStep = v.InferOutput<typeof stepSchema>;
 export type RestoreList = v.InferOutput<typeof listSchema>;
 
 export interface RestoreServices {
-	/** The bytes of a content; null when they are gone. */
+	/** The bytes of a content; null if lost. */
 	content(entry: FileEntry): Promise<Buffer | null>;
-	/** What a path is now. */
+	/** The current state of a path. */
 	capture(target: string): Promise<Entry | null>;
 }
 
-/** A path that was left as it is, and why: a clause without full stop. */
+/** An untouched path with the reason, a clause without a period. */
 export interface LeftPath {
 	readonly path: string;
 	readonly reason: string;
 }
 
-/** Written next to the file that is replaced. */
+/** Temporary file next to the file it replaces. */
 export function temporaryName(target: string): string {
 	return path.join(path.dirname(target), `.agentwire-restore-${randomBytes(6).toString("hex")}`);
 }
 
-/** Writes the list down so that it survives the process and a loss of power. */
+/** Persists the list, surviving crashes and power loss. */
 export async function writeList(file: string, list: RestoreList): Promise<void> {
 	const temporary = `${file}.tmp`;
 	await writeFile(temporary, JSON.stringify(list), { mode: 0o600 });
@@ -56,7 +56,7 @@ export async function writeList(file: string, list: RestoreList): Promise<void> 
 	await syncPath(path.dirname(file));
 }
 
-/** The list that a killed process left; null for none. One that was written in part was not begun. */
+/** The list left by a killed process, or null. A partly written list was not started. */
 export async function readList(file: string): Promise<RestoreList | null> {
 	let text: string;
 	try {
@@ -77,8 +77,8 @@ export async function removeList(file: string): Promise<void> {
 }
 
 /**
- * Makes each path what it is to become. A path that is neither that nor what it was is left alone, so that this can be
- * done again after a crash. Returns what was left.
+ * Brings each path to its target state. Leaves paths in neither the target nor the earlier state, so that it can be repeated
+ * after a crash. Returns the untouched paths.
  */
 export async function carryOut(steps: readonly RestoreStep[], services: RestoreServices): Promise<readonly LeftPath[]> {
 	const run = new RestoreRun(services);
@@ -113,7 +113,7 @@ export async function carryOut(steps: readonly RestoreStep[], services: RestoreS
 class RestoreRun {
 	readonly #services: RestoreServices;
 	readonly #left = new Map<string, string>();
-	/** The modes of directories that could not be written until their modes were changed. */
+	/** Original modes of directories made writable. */
 	readonly #modes = new Map<string, number>();
 
 	constructor(services: RestoreServices) {
@@ -124,7 +124,7 @@ class RestoreRun {
 		return [...this.#left].map(([target, reason]) => ({ path: target, reason }));
 	}
 
-	/** Does one thing with a path, unless it failed before. */
+	/** Runs one step on a path, unless it failed before. */
 	async attempt(step: RestoreStep, work: () => Promise<void>): Promise<void> {
 		if (this.#left.has(step.path)) return;
 		try {
@@ -189,7 +189,7 @@ class RestoreRun {
 		});
 	}
 
-	/** The modes that directories had, or are to have. */
+	/** Sets the original or target modes of directories. */
 	async finishDirectories(deepestFirst: readonly RestoreStep[]): Promise<void> {
 		for (const { path: target, target: entry } of deepestFirst) {
 			if (entry?.kind === "directory" && look(target)?.kind === "directory") this.#modes.set(target, entry.mode);
@@ -222,7 +222,7 @@ class RestoreRun {
 		return isIt;
 	}
 
-	/** Changes something in the directory of a path, which a link must not lead elsewhere. */
+	/** Changes something in the path's directory, which must not be redirected by a link. */
 	async #inDirectory(step: RestoreStep, work: () => Promise<void>): Promise<void> {
 		const directory = path.dirname(step.path);
 		if ((await realpath(directory)) !== directory) {

@@ -1,5 +1,5 @@
-// What is known of the directories of a session: each path as it was when it was last looked at. A scan finds what has
-// changed since, stores the new contents, and makes sure that the old ones are stored as well.
+// Known state of a session's directories as of the last scan. A scan finds later changes, stores new contents, and ensures that
+// old contents are stored too.
 import { realpath } from "node:fs/promises";
 import path from "node:path";
 import { createPace } from "../../base/pace.ts";
@@ -13,7 +13,7 @@ import { isSameStamp, look, newWalk, type Seen, type Walk, walk } from "./walk.t
 
 export interface IndexedPath {
 	readonly entry: Entry;
-	/** Null when the content is to be read again, whatever the system says. */
+	/** Null forces reading the content again, regardless of metadata. */
 	readonly stamp: Stamp | null;
 }
 
@@ -28,10 +28,10 @@ export interface TreeLimits {
 export interface TreeSettings {
 	readonly store: ObjectStore;
 	readonly git: GitSource;
-	/** The directories that are looked at; absolute. */
+	/** Scanned directories; absolute. */
 	roots(): readonly string[];
 	readonly home: string;
-	/** Left out with everything below, such as the share directory. */
+	/** Excluded with all their contents, for example the share directory. */
 	readonly excluded: readonly string[];
 	readonly limits: TreeLimits;
 	/** Milliseconds since the epoch. */
@@ -40,18 +40,18 @@ export interface TreeSettings {
 
 export interface Scan {
 	readonly changes: readonly Change[];
-	/** Why not everything is known: sentences. */
+	/** Why the scan is incomplete: sentences. */
 	readonly reasons: readonly string[];
 	readonly lines: readonly LogLine[];
 }
 
-/** Milliseconds within which two changes of a file may have the same times. */
+/** Milliseconds within which two changes of a file may have equal timestamps. */
 const clockGrain = 50;
 
 export class TreeIndex {
 	readonly #settings: TreeSettings;
 	readonly #paths = new Map<string, IndexedPath>();
-	/** Null before the first look; then the ids of the user's blobs, empty without a repository. */
+	/** Null before the first scan; then the user's blob ids, empty without a repository. */
 	#blobs: ReadonlySet<string> | null = null;
 	#ignored: ReadonlySet<string> = new Set();
 	#isKnown = false;
@@ -61,7 +61,7 @@ export class TreeIndex {
 		this.#settings = settings;
 	}
 
-	/** Whether everything below the roots was looked at once. */
+	/** Whether a full scan has completed. */
 	get isKnown(): boolean {
 		return this.#isKnown;
 	}
@@ -74,12 +74,12 @@ export class TreeIndex {
 		this.#bytes = bytes;
 	}
 
-	/** The directories that are not looked into. */
+	/** Directories that are not scanned. */
 	get opaque(): readonly string[] {
 		return [...this.#paths].filter(([, { entry }]) => entry.kind === "opaque").map(([target]) => target);
 	}
 
-	/** Takes what an earlier process knew. */
+	/** Restores state from an earlier process. */
 	restore(line: LogLine): void {
 		if (line.kind === "known") {
 			this.#isKnown = true;
@@ -90,18 +90,18 @@ export class TreeIndex {
 		}
 	}
 
-	/** What a later process has to know. */
+	/** State for a later process. */
 	*lines(): Generator<LogLine> {
 		for (const [target, { entry, stamp }] of this.#paths) yield { kind: "path", path: target, entry, stamp };
 		if (this.#isKnown) yield { kind: "known", bytes: this.#bytes };
 	}
 
-	/** Adds the contents that it needs. */
+	/** Adds the contents it needs. */
 	addNeeded(needed: Set<ContentId>): void {
 		for (const { entry } of this.#paths.values()) addContent(entry, needed);
 	}
 
-	/** Why the roots are not looked at: a sentence; null when they are. */
+	/** Why the roots are not scanned, as a sentence, or null. */
 	async refusal(): Promise<string | null> {
 		const home = await realpath(this.#settings.home).catch(() => this.#settings.home);
 		for (const root of await this.#resolvedRoots()) {
@@ -113,31 +113,28 @@ export class TreeIndex {
 		return null;
 	}
 
-	/**
-	 * Reads a path as it is now and stores its content, with `isOwn` also what the user's repository has; the index stays as
-	 * it is.
-	 */
+	/** Reads a path and stores its content, with `isOwn` even if the user's repository has it. The index stays unchanged. */
 	async capture(target: string, isOwn = false): Promise<Entry | null> {
 		if (await isBeyondLink(target)) return null;
 		const read = await readPath(target, this.#settings.limits.fileBytes);
 		return read === null ? null : await this.#stored(read, isOwn);
 	}
 
-	/** Takes what a path is now as known. */
+	/** Records the current state of a path. */
 	note(target: string, entry: Entry | null): readonly LogLine[] {
 		if (!this.#isKnown && !this.#paths.has(target)) return [];
 		if (entry === null) this.#paths.delete(target);
-		// Read again by the next scan: it may be changed in the same moment.
+		// The next scan reads it again, because it may change within the same timestamp.
 		else this.#paths.set(target, { entry, stamp: null });
 		return [{ kind: "path", path: target, entry, stamp: null }];
 	}
 
-	/** What is known of a path; undefined for nothing. */
+	/** The known state of a path, or undefined. */
 	find(target: string): Entry | undefined {
 		return this.#paths.get(target)?.entry;
 	}
 
-	/** Whether scans look at this path. */
+	/** Whether scans include this path. */
 	async covers(target: string): Promise<boolean> {
 		const roots = await this.#resolvedRoots();
 		if (!roots.some((root) => target.startsWith(root + path.sep))) return false;
@@ -147,7 +144,7 @@ export class TreeIndex {
 		return true;
 	}
 
-	/** The content of an entry; null when it is stored nowhere. */
+	/** The content of an entry; null if not stored. */
 	async content({ content, blob }: FileEntry): Promise<Buffer | null> {
 		if (content === null) return null;
 		const stored = await this.#settings.store.get(content);
@@ -155,7 +152,7 @@ export class TreeIndex {
 		return (await this.#settings.git.contents([blob])).get(blob) ?? null;
 	}
 
-	/** Looks at everything; what changed since the last time is found, with the contents before and after stored. */
+	/** Scans everything. Finds changes since the last scan, with contents before and after stored. */
 	async scan(): Promise<Scan> {
 		const isFirst = !this.#isKnown;
 		const reasons: string[] = [];
@@ -199,7 +196,7 @@ export class TreeIndex {
 		return { changes: all, reasons, lines };
 	}
 
-	/** Takes what a description alone says, and finds the files and links that are to be read. */
+	/** Records states known from metadata, and collects the files and links to read. */
 	async #compare(found: Walk, lines: LogLine[]): Promise<{ changes: Change[]; toRead: [string, Seen][] }> {
 		const pace = createPace();
 		const changes: Change[] = [];
@@ -236,7 +233,7 @@ export class TreeIndex {
 		const isFirst = !this.#isKnown;
 		const request = {
 			isOpaque: (directory: string) => this.#ignored.has(directory),
-			// Whether git ignores a new directory is asked before it is looked into.
+			// Check whether git ignores a new directory before scanning it.
 			isLater: (directory: string) => !isFirst && (this.#blobs?.size ?? 0) > 0 && !this.#paths.has(directory),
 			excluded: new Set(excluded),
 			fileLimit: limits.files,
@@ -279,7 +276,7 @@ export class TreeIndex {
 		}
 	}
 
-	/** Copies what only the user's repository has: it may be gone from there by the time it is needed. */
+	/** Copies contents that only the user's repository has, which may delete them before they are needed. */
 	async #withStoredContents(changes: readonly Change[], reasons: string[]): Promise<readonly Change[]> {
 		const { store, git } = this.#settings;
 		const borrowed = new Map<string, FileEntry>();
@@ -313,7 +310,7 @@ export class TreeIndex {
 	}
 }
 
-/** Files that are read and stored at once. */
+/** Files read and stored in parallel. */
 const concurrency = 8;
 
 async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
@@ -329,7 +326,7 @@ function toEntry({ kind, mode }: Seen): Entry {
 	return kind === "opaque" ? { kind: "opaque" } : { kind: "special" };
 }
 
-/** Whether git has only begun, or ceased, to ignore the directory. */
+/** Whether git merely started or stopped ignoring the directory. */
 function isOtherLook(before: Entry | null, after: Entry | null): boolean {
 	const kinds = new Set([before?.kind, after?.kind]);
 	return kinds.has("opaque") && kinds.has("directory");
@@ -339,7 +336,7 @@ function toStamp({ size, mode, modifiedAt, changedAt, inode }: Seen): Stamp {
 	return { size, mode, modifiedAt, changedAt, inode };
 }
 
-/** Whether a later change would show in the times: one in the same moment would not. */
+/** Whether a later change would alter the timestamps, which have limited resolution. */
 function isSettled({ kind, modifiedAt, changedAt }: Seen, startedAt: number): boolean {
 	return kind !== "file" || Math.max(modifiedAt, changedAt) < startedAt - clockGrain;
 }
@@ -348,7 +345,7 @@ export function addContent(entry: Entry | null, needed: Set<ContentId>): void {
 	if (entry?.kind === "file" && entry.content !== null) needed.add(entry.content);
 }
 
-/** Whether a link in its path leads elsewhere: what is there is another file. */
+/** Whether a link in its path leads elsewhere, to a different file. */
 async function isBeyondLink(target: string): Promise<boolean> {
 	const directory = path.dirname(target);
 	return (await realpath(directory).catch(() => null)) !== directory;

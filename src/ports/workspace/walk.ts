@@ -1,5 +1,4 @@
-// Lists what is below the roots, with the system's description of each path. It looks at names and descriptions alone,
-// follows no link, and yields to other work.
+// Lists everything below the roots with metadata. Reads only names and metadata, follows no links, and yields to other work.
 import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { createPace } from "../../base/pace.ts";
 import type { Stamp } from "./entry.ts";
@@ -11,27 +10,27 @@ export interface Seen extends Stamp {
 }
 
 export interface WalkRequest {
-	/** Absolute, links resolved; none is below another one. */
+	/** Absolute, with links resolved; no root contains another. */
 	readonly roots: readonly string[];
-	/** Whether the directory is not looked into. */
+	/** Whether to skip the contents of the directory. */
 	isOpaque(directory: string): boolean;
-	/** Whether to come back to a directory in `later`, instead of looking into it now. */
+	/** Whether to defer a directory to `later` instead of scanning it now. */
 	isLater(directory: string): boolean;
-	/** Left out with everything below. */
+	/** Excluded with all their contents. */
 	readonly excluded: ReadonlySet<string>;
 	readonly fileLimit: number;
-	/** By the clock that nobody sets, in milliseconds. */
+	/** Monotonic milliseconds. */
 	readonly deadline: number;
 }
 
 export interface Walk {
 	readonly seen: Map<string, Seen>;
 	readonly later: string[];
-	/** Directories that could not be read: nothing is known of what is in them. */
+	/** Unreadable directories, whose contents are unknown. */
 	readonly unreadable: string[];
-	/** Paths whose names are not UTF-8. */
+	/** Paths with names that are not UTF-8. */
 	readonly unnamed: string[];
-	/** Why it did not come to its end; null when it did. */
+	/** Why the walk was incomplete, or null. */
 	ended: "too-many" | "too-late" | null;
 }
 
@@ -41,7 +40,7 @@ export function newWalk(): Walk {
 
 const repositoryName = ".git";
 
-/** Adds what is below the roots to the walk. */
+/** Adds everything below the roots to the walk. */
 export async function walk(request: WalkRequest, result: Walk): Promise<void> {
 	const pace = createPace();
 	const waiting = [...request.roots];
@@ -80,7 +79,7 @@ export async function walk(request: WalkRequest, result: Walk): Promise<void> {
 	}
 }
 
-/** The description of one path; null where there is nothing. */
+/** Metadata of one path; null if missing. */
 export function look(target: string): Seen | null {
 	const stats = lstat(target);
 	return stats === null ? null : toSeen(stats);
@@ -90,7 +89,7 @@ function lstat(target: string): Stats | null {
 	try {
 		return lstatSync(target, { throwIfNoEntry: false }) ?? null;
 	} catch {
-		// Its directory is gone, or may not be searched.
+		// Its directory is gone or not searchable.
 		return null;
 	}
 }
