@@ -1,4 +1,4 @@
-// The store that the settings and the environment ask for: the disk, or a PostgreSQL database, which is loaded only then.
+// The configured store: disk, or a PostgreSQL database, whose code is loaded on demand.
 import { systemClock } from "../base/clock.ts";
 import { errorText, KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -9,15 +9,15 @@ import type { StoreSettings } from "../settings/config/configuration.ts";
 import { type Place, toAbsolutePath } from "./place.ts";
 
 export interface StorePlace {
-	/** For the files that the settings name. */
+	/** For files named in the settings. */
 	readonly files: Files;
 	readonly place: Place;
 	readonly log: Log;
-	/** Where commands of sessions in the database have their files; absent for programs that run none. */
+	/** Directory for files of commands in database sessions; absent for programs that run no commands. */
 	readonly scratch?: { readonly files: Files; readonly directory: string };
 }
 
-/** A file that the settings name. Fails `invalid-input` when it cannot be read. */
+/** Reads a file named in the settings. Fails with `invalid-input` when unreadable. */
 async function readNamed(key: string, file: string, { files, place }: StorePlace): Promise<string> {
 	const target = toAbsolutePath(file, place);
 	const bytes = await files.read(target).catch((thrown: unknown) => {
@@ -27,7 +27,7 @@ async function readNamed(key: string, file: string, { files, place }: StorePlace
 	return bytes.toString("utf8");
 }
 
-/** The database of the settings; nothing is connected yet. Fails `invalid-input` for settings that name none. */
+/** The configured database, not yet connected. Fails with `invalid-input` when none is configured. */
 export async function openConfiguredDatabase(settings: StoreSettings, given: StorePlace): Promise<Database> {
 	const { url, passwordFile, tls } = settings;
 	if (url === null) {
@@ -54,7 +54,7 @@ export async function openConfiguredDatabase(settings: StoreSettings, given: Sto
 	});
 }
 
-/** The store in the database of the settings. With "expired", a session that another process holds is not waited for. */
+/** The store in the configured database. With "expired", does not wait for a session that another process holds. */
 export async function openConfiguredStore(
 	settings: StoreSettings,
 	given: StorePlace,

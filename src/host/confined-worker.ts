@@ -1,4 +1,4 @@
-// How a worker gets the confinement of its command: in a variable of its own environment, which the command does not see.
+// Passes a command's confinement to its worker in an environment variable that the command does not see.
 import { tmpdir } from "node:os";
 import * as v from "valibot";
 import { systemClock } from "../base/clock.ts";
@@ -27,20 +27,20 @@ const confinementSchema = v.object({
 		]),
 	}),
 	allowedDomains: v.array(v.string()),
-	/** Variables of the command that the worker, which is not confined, must not be started with. */
+	/** Command variables withheld from the worker, which is not confined. */
 	loading: v.record(v.string(), v.string()),
 });
 
 export interface WorkerEnvironment {
-	/** What the command gets. */
+	/** Environment of the command. */
 	readonly environment: Readonly<Record<string, string>>;
-	/** Null for a command without a sandbox. */
+	/** Null without a sandbox. */
 	readonly confinement: Confinement | null;
-	/** What the proxy of the confinement lets through. */
+	/** Domains that the confinement's proxy allows. */
 	readonly allowedDomains: readonly string[];
 }
 
-/** What a worker is started with. */
+/** Start environment of a worker. */
 export function toWorkerEnvironment({
 	environment,
 	confinement,
@@ -51,7 +51,7 @@ export function toWorkerEnvironment({
 	return { ...others, [confinementVariable]: JSON.stringify({ confinement, allowedDomains, loading }) };
 }
 
-/** Throws for a confinement that cannot be read: its command must not run without one. */
+/** Throws for an unreadable confinement: the command must not run without it. */
 export function readWorkerEnvironment(given: Readonly<Record<string, string>>): WorkerEnvironment {
 	const { [confinementVariable]: text, ...environment } = given;
 	if (text === undefined) return { environment, confinement: null, allowedDomains: [] };
@@ -59,10 +59,7 @@ export function readWorkerEnvironment(given: Readonly<Record<string, string>>): 
 	return { environment: { ...environment, ...loading }, ...confined };
 }
 
-/**
- * The confinement with a proxy of this process in place of the server's, which ends with the server while the command
- * may continue. `end` ends the proxy.
- */
+/** Replaces the server's proxy with one of this process, because the command may outlive the server. `end` stops the proxy. */
 export async function withOwnProxy(
 	{ confinement, allowedDomains }: Pick<WorkerEnvironment, "confinement" | "allowedDomains">,
 	{ shareDir, files, log }: { readonly shareDir: string; readonly files: Files; readonly log: Log },
@@ -81,8 +78,8 @@ export async function withOwnProxy(
 }
 
 /**
- * Runs everything with a confinement that the server has made. `createSandboxedProcesses` makes one for each command,
- * which needs the sandbox with its settings and its proxy; a worker has neither.
+ * Runs everything with a confinement made by the server. `createSandboxedProcesses` would need the sandbox settings and proxy,
+ * which a worker lacks.
  */
 export function createConfinedProcesses(processes: Processes, confinement: Confinement | null): Processes {
 	if (confinement === null) return processes;

@@ -1,5 +1,5 @@
-// Starts a kernel over this machine: its files, store, settings, network and sandbox. The command line, the library and tests
-// start kernels through it. Nothing here reads argv or the process's environment, handles signals, writes to stdout or exits.
+// Starts a kernel on this machine: files, store, settings, network and sandbox. Used by the command line, the library and tests.
+// It never reads argv or the process environment, handles signals, writes to stdout or exits.
 import { uptime } from "node:os";
 import path from "node:path";
 import { systemClock } from "../base/clock.ts";
@@ -34,20 +34,20 @@ import { withStoreEnvironment } from "./store-environment.ts";
 import type { Telemetry } from "./telemetry/telemetry.ts";
 
 /**
- * What happens to a session in a database that another process has: it is taken over after a while, or, with "expired", only
- * once that process is gone.
+ * How to open a database session held by another process: take it over after a while, or, with "expired", only once that process
+ * has ended.
  */
 export type StoreOpening = "patient" | "expired";
 
 /** The files of a host. */
 export interface HostFiles {
-	/** The program's own files: sessions, settings, logs. */
+	/** Program files: sessions, settings, logs. */
 	readonly disk: Files;
-	/** Everything else. A drive that does not respond must not keep the own files from being written. */
+	/** All other files. An unresponsive drive must not block writing program files. */
 	readonly outside: Files;
 }
 
-/** `places` is how many calls may wait for files that are not the host's own. */
+/** `places` limits concurrent calls for files outside the program directory. */
 export function openHostFiles(shareDir: string, places: number, realmDirectory: string | null = null): HostFiles {
 	const disk = createDiskFiles(privateBelow(shareDir, ...(realmDirectory === null ? [] : [realmDirectory])));
 	return { disk, outside: boundFiles(disk, { places, clock: systemClock }) };
@@ -55,9 +55,9 @@ export function openHostFiles(shareDir: string, places: number, realmDirectory: 
 
 export interface HostSettings {
 	readonly configuration: Configuration;
-	/** Null for settings that are in no file. */
+	/** Null for settings without a file. */
 	readonly file: string | null;
-	/** Reads them again, for models that a sign-in added. */
+	/** Rereads the settings, for models added by a sign-in. */
 	readAgain(): Promise<Configuration>;
 }
 
@@ -65,35 +65,34 @@ export interface HostParts {
 	readonly surroundings: HostSurroundings;
 	readonly files: HostFiles;
 	readonly settings: HostSettings;
-	/** Of sessions that name none. */
+	/** Default working directory of sessions. */
 	readonly workDir: string;
-	/** In place of the store of the settings: one that is open, or a directory on disk. */
+	/** Replaces the configured store: an open store, or a directory on disk. */
 	readonly store?: SessionStore | { readonly directory: string };
 	readonly opening?: StoreOpening;
-	/** Whether what happens is counted in any case. */
+	/** Whether metrics are always collected. */
 	readonly hasMetrics?: boolean;
-	/** Models that the caller implements, by their aliases. */
+	/** Models implemented by the caller, by alias. */
 	readonly models?: ReadonlyMap<string, Model>;
 }
 
-/** A kernel with everything it was made of. */
 export interface ComposedHost {
 	readonly kernel: Kernel;
 	readonly settings: CurrentSettings;
 	readonly hostServices: HostServices;
-	/** The program's own files, synced as the settings say. */
+	/** Program files, synced as configured. */
 	readonly own: Files;
-	/** Which files may be shown to a model. */
+	/** Which files models may see. */
 	readonly admit: Admit;
-	/** Null where nothing is observed. */
+	/** Null without telemetry. */
 	readonly telemetry: Telemetry | null;
-	/** The store, where other processes share it; null for one of this machine alone. */
+	/** The store if shared between processes, else null. */
 	readonly sharedStore: PostgresStore | null;
-	/** The sessions of clients that create as many as they like. */
+	/** Opens a session host for clients that create sessions freely. */
 	openSessions(options: SessionOptions, more?: Pick<SessionHostParts, "endsInterruptedTurns">): Promise<SessionHost>;
 }
 
-/** Composes a kernel. Fails with a ConfigurationError for settings or rules that cannot be used. */
+/** Composes a kernel. Fails with a ConfigurationError for unusable settings or rules. */
 export async function composeHost(parts: HostParts): Promise<ComposedHost> {
 	const { surroundings, files, workDir, hasMetrics = false, models } = parts;
 	const { configuration, file, readAgain } = parts.settings;
@@ -114,7 +113,7 @@ export async function composeHost(parts: HostParts): Promise<ComposedHost> {
 		},
 		surroundings,
 	);
-	// Unusable rules are reported at the start, and not with the first session.
+	// Reports unusable rules at startup, not with the first session.
 	if (configuration.permission.rules.length > 0) {
 		const { permission } = configuration;
 		await readRuleFiles(await findRuleFiles(permission, workDir, hostServices), hostServices.home);
@@ -180,46 +179,45 @@ async function openStore(
 	return { store, sharedStore: null };
 }
 
-/** How an embedder starts a kernel. */
+/** Options for embedding a kernel. */
 export interface HostOptions {
-	/** The absolute path of the directory for sessions, settings and logs. */
+	/** Absolute path of the directory for sessions, settings and logs. */
 	readonly home: string;
-	/** The directory that stands for `~`, where skills and rules of the user are looked for; absent for `home`. */
+	/** The directory for `~`, with the user's skills and rules. Default: `home`. */
 	readonly userHome?: string;
-	/** The absolute path of the work directory for sessions that name none; absent for `home`. */
+	/** Default working directory of sessions, absolute. Default: `home`. */
 	readonly workDir?: string;
-	/** The settings as an object of the form of config.toml, or as its text; absent for config.toml in `home`. */
+	/** Settings as an object shaped like config.toml, or as its text. Default: config.toml in `home`. */
 	readonly settings?: string | Readonly<Record<string, unknown>>;
-	/** The environment of commands, hooks and MCP servers, and where keys of providers are looked for; absent for an empty one. */
+	/** Environment of commands, hooks and MCP servers, also searched for provider keys. Default: empty. */
 	readonly environment?: Readonly<Record<string, string>>;
-	/** Absent for what the settings say, which is the disk by default. */
+	/** Default: the configured store, which is the disk unless set otherwise. */
 	readonly store?: SessionStore | "memory";
-	/** Models of the caller's own, by the alias under which sessions choose them. The first is the default if no other is set. */
+	/** The caller's models by alias. The first is the default if no other is set. */
 	readonly models?: Readonly<Record<string, Model>>;
-	/** How sessions are opened where neither their creator nor the settings say. */
+	/** Defaults for options set neither by session creators nor settings. */
 	readonly sessions?: Partial<SessionOptions>;
-	/** Where the program finds the rest of itself. */
+	/** Locations of the program's files. */
 	readonly installation: Installation;
-	/** Absent for `logs/agentwire.log` in `home`. */
+	/** Default: `logs/agentwire.log` in `home`. */
 	readonly log?: LogFile;
-	/** Called with what is written for people, such as the trace of a scripted model; absent to drop it. */
+	/** Called with text for users, such as the trace of a scripted model. Default: dropped. */
 	readonly onNotice?: (text: string) => void;
 }
 
-/** A running kernel. */
 export interface Host {
 	readonly sessions: SessionHost;
 	readonly settings: CurrentSettings;
 	/**
-	 * The session whose work threw what the embedder's handler of uncaught exceptions was given; null when that is unknown.
-	 * Call it in the handler itself, then `fail` it, and only that session's turn ends.
+	 * The session whose work threw the current uncaught exception; null when unknown. Call it in the exception handler and then
+	 * `fail` it, so that only that session's turn ends.
 	 */
 	faultOwner(): FaultOwner | null;
 	/** Ends every turn and child process, closes the store and flushes the log. Idempotent. */
 	close(): Promise<void>;
 }
 
-/** Starts a kernel. Fails with a ConfigurationError for settings that cannot be used. */
+/** Starts a kernel. Fails with a ConfigurationError for unusable settings. */
 export async function createHost(options: HostOptions): Promise<Host> {
 	const { home, userHome = home, workDir = home, environment = {}, installation, onNotice = () => {} } = options;
 	const log = options.log ?? createLogFile(logFile(home), false);
@@ -289,7 +287,7 @@ async function readHostSettings(
 	return { configuration, file, readAgain: async () => (await read()).configuration };
 }
 
-/** The provider that stands for the caller's own models in the settings. Nothing is sent to it. */
+/** The settings provider for the caller's models. It receives no requests. */
 const ownProvider = "embedded";
 
 function withOwnModels(configuration: Configuration, models: ReadonlyMap<string, Model>): Configuration {

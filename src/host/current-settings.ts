@@ -1,18 +1,18 @@
-// The settings of a running program. A sign-in changes models and providers in the file, which sessions that are composed
-// later use; everything else stays as it was at the start, where it was checked and much of it was applied.
+// Settings of the running program. A sign-in changes models and providers in the file, which new sessions use; everything else
+// keeps its checked startup value.
 import { createSharedRun } from "../base/shared-run.ts";
 import type { Configuration } from "../settings/config/configuration.ts";
 
 export interface CurrentSettings {
-	/** The settings of sessions that are composed now. */
+	/** Settings for new sessions. */
 	current(): Configuration;
-	/** Reads models and providers again. When that fails, the settings are as before. */
+	/** Rereads models and providers. On failure, the settings stay unchanged. */
 	reload(): Promise<void>;
-	/** Adds models and providers that are in no file; they stay when it is read again. */
+	/** Adds models and providers that are in no file. They survive rereading. */
 	extend(added: Pick<Configuration, "models" | "providers">): void;
 }
 
-/** `read` reads the settings that were `first` at the start. */
+/** `first` are the startup settings; `read` rereads them. */
 export function createCurrentSettings(first: Configuration, read: () => Promise<Configuration>): CurrentSettings {
 	let fromFile = first;
 	let current = first;

@@ -1,4 +1,4 @@
-// What the kernel gets from this machine: files, processes, network, sandbox, clock.
+// Kernel services on this machine: files, processes, network, sandbox, clock.
 import { type as osType } from "node:os";
 import path from "node:path";
 import { systemClock } from "../base/clock.ts";
@@ -19,7 +19,7 @@ import { sandboxPlace } from "./sandbox-place.ts";
 import type { Telemetry } from "./telemetry/telemetry.ts";
 import { createWorkerStarter } from "./worker-start.ts";
 
-/** What a host is started in: by the command line with what the process has, by an embedder as it likes. */
+/** The environment of a host, from the process for the command line, or chosen by an embedder. */
 export interface HostSurroundings {
 	readonly place: Place;
 	readonly environment: Readonly<Record<string, string>>;
@@ -27,25 +27,25 @@ export interface HostSurroundings {
 	readonly shareDir: string;
 	readonly installation: Installation;
 	readonly log: Log;
-	/** The command that signs a person in to a provider, as typed. */
+	/** The command that signs in to a provider, as typed. */
 	readonly loginCommand: string;
-	/** Shows a text to the user who started the program. */
+	/** Shows text to the user who started the program. */
 	notice(text: string): void;
 }
 
 export interface HostServicesSettings {
 	readonly configuration: Configuration;
-	/** Null for settings that are in no file. */
+	/** Null for settings without a file. */
 	readonly configurationFile: string | null;
-	/** Files with secrets that the settings name. */
+	/** Secret files named in the settings. */
 	readonly secretFiles: readonly string[];
-	/** For everything but the sessions. */
+	/** For everything except sessions. */
 	readonly files: Files;
-	/** For the sessions and what else is the program's own. */
+	/** For sessions and other program files. */
 	readonly own: Files;
-	/** Whether what happens is counted in any case. */
+	/** Whether metrics are always collected. */
 	readonly hasMetrics: boolean;
-	/** Models that the embedding program implements. */
+	/** Models implemented by the embedding program. */
 	readonly models?: HostServices["models"];
 }
 
@@ -127,7 +127,7 @@ export async function createHostServices(
 	return { hostServices, telemetry };
 }
 
-/** Whether the environment names a collector of traces: nothing of telemetry is loaded otherwise. */
+/** Whether the environment names a trace collector. Otherwise no telemetry code is loaded. */
 function namesCollector(environment: HostServices["environment"]): boolean {
 	const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = environment;
 	return Boolean(base) || Boolean(own);

@@ -1,17 +1,16 @@
-// Where the running program finds the rest of itself: as a package, files next to it; as one file, what is embedded in it.
+// Locations of the program's files: next to it in a package, or embedded in the single-file program.
 
-/** The installed program, as it finds itself. */
 export interface Installation {
-	/** Starts this program again: a file, and the arguments before its own. */
+	/** Command line that restarts this program: a file and leading arguments. */
 	readonly command: readonly [file: string, ...first: string[]];
-	/** The skills that come with the program; null when they cannot be had. */
+	/** Skills shipped with the program; null if unavailable. */
 	readonly skillsDir: string | null;
-	/** The web page of the gateway, as it was built; null when it cannot be had. */
+	/** The built web page of the gateway; null if unavailable. */
 	readonly pageDir: string | null;
-	/** The program of the thread that reads web pages. */
+	/** The thread program that reads web pages. */
 	readonly pageThread: string;
-	/** The directory of README.md, CHANGELOG.md and `docs`, whose files can be read there. Throws when there is none. */
+	/** The directory with README.md, CHANGELOG.md and `docs`. Throws if unavailable. */
 	documentsDir(): string;
-	/** A file to start, or a name for PATH. */
+	/** A file path, or a name to find on PATH. */
 	findRipgrep(): Promise<string>;
 }

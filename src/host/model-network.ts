@@ -1,4 +1,4 @@
-// How models reach their providers where their answers are recorded or replayed. Loads nothing before the first request.
+// Connects models to their providers when answers are recorded or replayed. Loads nothing before the first request.
 import type { Log } from "../base/log.ts";
 import type { Files } from "../ports/files/port.ts";
 import type { Network } from "../ports/network/network.ts";
@@ -17,7 +17,7 @@ export interface ModelNetworkPlace {
 	readonly log: Log;
 }
 
-/** Null where models use the network as it is. */
+/** Null when models use the network directly. */
 export function createModelNetwork(
 	cassette: CassetteSettings | null,
 	network: Network,

@@ -10,7 +10,7 @@ import type { Fetch } from "../ports/network/network-settings.ts";
 import type { CassetteSettings, ModelNetworkPlace } from "./model-network.ts";
 import { toAbsolutePath } from "./place.ts";
 
-/** `fetch` by the cassette of the settings. */
+/** `fetch` through the configured cassette. */
 export function openCassette(
 	{ file, mode, timeScale, faults, replace }: CassetteSettings,
 	fetch: Fetch,
@@ -31,7 +31,7 @@ export function openCassette(
 	);
 }
 
-/** What differs from machine to machine. */
+/** Machine-specific values to replace. */
 export function standardReplacements(currentDir: string, home: string, shareDir: string): Replacements {
 	return [
 		[currentDir, "<current>"],

@@ -1,4 +1,4 @@
-// Where relative paths and `~` lead, and where the files of the machine's administrator are.
+// Resolves relative paths and `~`, and locates the machine administrator's files.
 import path from "node:path";
 
 /** The base of relative paths and the meaning of `~`; both absolute. */
@@ -7,13 +7,13 @@ export interface Place {
 	readonly home: string;
 }
 
-/** Absolute and normalized. Session directories are named after this form of a work dir, so links stay. */
+/** Absolute and normalized, with links kept: session directories are named after this form of the working directory. */
 export function toAbsolutePath(typed: string, place: Place): string {
 	const expanded = typed === "~" || typed.startsWith("~/") ? place.home + typed.slice(1) : typed;
 	return path.resolve(place.currentDir, expanded);
 }
 
-/** The machine administrator's permission rules, which only the administrator can write. */
+/** The administrator's permission rules, writable only by the administrator. */
 export const managedPermissionsFile =
 	process.platform === "darwin"
 		? "/Library/Application Support/agentwire/permissions.toml"

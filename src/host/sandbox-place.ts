@@ -1,4 +1,4 @@
-// Where this program finds what its sandbox hides and leaves writable.
+// Locations that the sandbox hides or leaves writable.
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { PolicyPlace } from "../ports/sandbox/policy.ts";

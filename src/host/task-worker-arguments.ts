@@ -1,6 +1,6 @@
-// The command line of a background command's worker, which is this program again.
+// Command line of a background command's worker, which is this program.
 
-/** The command by which the program runs itself as a worker. */
+/** The subcommand that runs the program as a worker. */
 export const taskWorkerCommand = "__background-task-worker";
 
 /** Intervals and the grace period in milliseconds. */

@@ -1,5 +1,4 @@
-// The requests of a front end to a kernel elsewhere, with the types of their declarations. Once the connection is lost
-// every request fails, those that wait for an answer as well.
+// Typed requests of a front end to a remote kernel. Once the connection is lost, every request fails, including pending ones.
 import * as v from "valibot";
 import { aborted } from "../base/abort.ts";
 import { createDeferred, type Deferred } from "../base/deferred.ts";
@@ -20,14 +19,14 @@ import {
 	requests,
 } from "./protocol.ts";
 
-/** Requests of the kernel to us: there are none. */
+/** The kernel sends us no requests. */
 const noMethods = { rules: remoteRules, methods: new Map() };
 
 export class Caller {
 	readonly #transport: LineTransport;
 	readonly #connection: Connection;
 	readonly #lost = new AbortController();
-	/** The requests without an answer. */
+	/** Unanswered requests. */
 	readonly #waiting = new Set<Deferred<unknown>>();
 	#ids = 0;
 
@@ -38,7 +37,7 @@ export class Caller {
 			choose: () => noMethods,
 			maximumInFlight: 1,
 			log,
-			// It may have been the answer to any request, or the refusal of one that was too long.
+			// It may have answered any request, or refused one that was too long.
 			onUnusable: () =>
 				this.#lose("The kernel and this program sent each other a line that is too long, or none of theirs."),
 		});
@@ -50,7 +49,7 @@ export class Caller {
 		return this.#lost.signal;
 	}
 
-	/** Fails with the KernelError of the other side; `closed` when the connection is lost. */
+	/** Fails with the peer's KernelError, or with `closed` when the connection is lost. */
 	async request<N extends RequestName>(name: N, params: Params<N>): Promise<Result<N>> {
 		const result = await this.#send(name, params);
 		return read(name, requests[name].result, result);
@@ -60,7 +59,7 @@ export class Caller {
 		this.#connection.notify(name, params);
 	}
 
-	/** Ends the connection, once what was sent is on its way. Requests without an answer fail at once. */
+	/** Ends the connection after sent data is on its way. Pending requests fail immediately. */
 	async close(reason = "The connection to the kernel was closed."): Promise<void> {
 		this.#fail(new KernelError("closed", reason));
 		await closeInTime(this.#transport);
@@ -79,7 +78,7 @@ export class Caller {
 		return answer.promise;
 	}
 
-	/** One that says that the connection ends is its loss: nothing is to be answered any more. */
+	/** An error that announces the end of the connection counts as its loss. */
 	#toFailure(error: KernelError): unknown {
 		if (!isConnectionEnded(error)) return error;
 		this.#lose(error.message);
@@ -100,7 +99,7 @@ export class Caller {
 	}
 }
 
-/** The value as its schema has it. Fails `internal` for another one: the other side has another version then. */
+/** Validates the value. Fails with `internal` on a mismatch: the peer then has another version. */
 export function read<S extends v.GenericSchema>(name: string, schema: S, value: unknown): v.InferOutput<S> {
 	const parsed = v.safeParse(schema, value);
 	if (parsed.success) return parsed.output;

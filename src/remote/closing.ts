@@ -1,8 +1,8 @@
-// The end of a connection, which does not wait for a side that does not read.
+// Closes a connection without waiting for a peer that does not read.
 import { sleep, systemClock } from "../base/clock.ts";
 import type { LineTransport } from "../ports/rpc/transport.ts";
 
-/** Milliseconds for what was sent last. */
+/** Milliseconds to send remaining data. */
 const patience = 1000;
 
 /** Closes the transport once everything was written, or after a second. */

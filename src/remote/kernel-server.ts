@@ -1,5 +1,5 @@
-// Serves a kernel to a front end in another process: answers its requests with the kernel API, and gives back what the
-// front end used when the connection is lost. A session goes on without it.
+// Serves a kernel to a front end in another process: answers its requests through the kernel API, and releases its resources when
+// the connection is lost. Sessions continue without it.
 import { aborted, never, unlessAborted } from "../base/abort.ts";
 import { KernelError } from "../base/errors.ts";
 import { textSize } from "../base/json.ts";
@@ -22,13 +22,13 @@ import {
 } from "./protocol.ts";
 import { remoteVersion } from "./remote-version.ts";
 
-/** Requests of one front end that may be unanswered: each attachment has one that waits for events. */
+/** Maximum unanswered requests per front end: each attachment has one that waits for events. */
 const maximumInFlight = 20_000;
-/** Handles, and streams, that one front end may have open. */
+/** Maximum open handles and streams per front end. */
 const maximumOpen = 10_000;
-/** Closed streams whose rest can still be read. */
+/** Maximum closed streams that can still be read. */
 const maximumClosed = 1000;
-/** Items of one answer, and the characters of their texts after which it gets no more. */
+/** Maximum items per answer, and the text length that ends one. */
 const itemsAtOnce = 256;
 const sizeAtOnce = 1024 * 1024;
 
@@ -36,27 +36,27 @@ export interface ServeKernelOptions {
 	readonly sessions: SessionsApi;
 	readonly transport: LineTransport;
 	readonly log: Log;
-	/** What a request fails with instead of what it threw; absent for that itself. */
+	/** Maps the error of a request. Default: unchanged. */
 	readonly explain?: (thrown: unknown) => unknown;
-	/** Aborts to end serving as if the front end were gone; absent for never. */
+	/** Aborting it ends serving as if the front end had disconnected. */
 	readonly signal?: AbortSignal;
 }
 
-/** What the front end reads bit by bit. */
+/** Data that the front end reads in batches. */
 interface Stream {
 	next(): Promise<Result<"stream.next">>;
 	/** Resolves once everything delivered so far was consumed. */
 	drained(): Promise<void>;
-	/** May be called again. What was delivered can still be read. */
+	/** Idempotent. Delivered data can still be read. */
 	close(): void;
-	/** Closes it, and what it reads from: nobody reads any more. */
+	/** Closes the stream and its source: reading has stopped. */
 	abandon(): void;
 }
 
 type Requests = { readonly [N in RequestName]: (params: Params<N>) => Promise<Result<N>> };
 type Notifications = { readonly [N in NotificationName]: (params: NotificationParams<N>) => void };
 
-/** Serves until the front end is gone; then everything that it used is given back. */
+/** Serves until the front end disconnects, then releases all its resources. */
 export async function serveKernel({ sessions, transport, log, explain, signal }: ServeKernelOptions): Promise<void> {
 	const server = new KernelServer(sessions, () => transport.ready(), explain);
 	const settings = { rules: remoteRules, methods: server.methods };
@@ -77,11 +77,11 @@ class KernelServer {
 	readonly #ready: () => Promise<void>;
 	readonly #explain: (thrown: unknown) => unknown;
 	readonly #handles = new Map<string, SessionHandle>();
-	/** The loaded sessions that the front end has a handle of or an attachment to, by their names. */
+	/** Loaded sessions with a handle or attachment of the front end, by name. */
 	readonly #sessionsInUse = new Map<string, SessionApi>();
 	readonly #uses = new Map<SessionApi, { readonly name: string; count: number }>();
 	readonly #streams = new Map<string, Stream>();
-	/** The streams that were closed and not read to their end, oldest first. */
+	/** Closed streams not fully read, oldest first. */
 	readonly #closed = new Set<string>();
 	readonly #waits = new Map<string, AbortController>();
 	#names = 0;
@@ -130,7 +130,7 @@ class KernelServer {
 		"session.attach": async ({ session: name, options }) => {
 			const session = this.#session(name);
 			this.#refuseMore(this.#streams.size, "streams");
-			// The session keeps its name also when its last handle is released meanwhile.
+			// The session keeps its name even if its last handle is released meanwhile.
 			this.#use(session);
 			try {
 				const attachment = await session.attach(options);
@@ -174,7 +174,7 @@ class KernelServer {
 		"stream.next": async ({ stream: name }) => {
 			await this.#ready();
 			const stream = this.#streams.get(name);
-			// One that was closed, and whose rest nobody wanted for long.
+			// A closed stream, dropped because it was not read for long.
 			if (stream === undefined) return { items: [], ended: true };
 			const answer = await stream.next();
 			if (answer.ended) this.#forgetStream(name);
@@ -195,7 +195,7 @@ class KernelServer {
 
 	readonly methods: ReadonlyMap<string, Method>;
 
-	/** `ready` resolves when the front end has read most of what it was sent; `explain` is that of the options. */
+	/** `ready` resolves when the front end has read most of what it was sent; `explain` comes from the options. */
 	constructor(sessions: SessionsApi, ready: () => Promise<void>, explain: ServeKernelOptions["explain"]) {
 		this.#sessions = sessions;
 		this.#ready = ready;
@@ -209,7 +209,7 @@ class KernelServer {
 		]);
 	}
 
-	/** Gives everything back: the front end is gone. */
+	/** Releases everything after a disconnect. */
 	end(): void {
 		this.#isOver = true;
 		for (const aborting of this.#waits.values()) aborting.abort();
@@ -233,7 +233,7 @@ class KernelServer {
 		return { handle: name, session: this.#use(session), id, workDir, info };
 	}
 
-	/** One more use of a loaded session; gives its name. */
+	/** Adds a use of a loaded session. Returns its name. */
 	#use(session: SessionApi): string {
 		const use = this.#uses.get(session) ?? { name: this.#newName(), count: 0 };
 		use.count += 1;
@@ -281,7 +281,7 @@ class KernelServer {
 		return name;
 	}
 
-	/** What it delivered can be read to its end, but nobody has to: only so many are remembered. */
+	/** Delivered data can still be read, but only a limited number of closed streams are kept. */
 	#close(name: string): void {
 		const stream = this.#streams.get(name);
 		if (stream === undefined) return;
@@ -339,7 +339,7 @@ function toNotification<N extends NotificationName>(name: N, handlers: Notificat
 	});
 }
 
-/** `onClose` is called once: when the client detaches, or its events have ended. */
+/** `onClose` is called once: when the client detaches or its events end. */
 function toEventStream({ events, drained, close }: Attachment, onClose: () => void): Stream {
 	const reader = events[Symbol.asyncIterator]();
 	let isClosed = false;
@@ -358,7 +358,7 @@ function toEventStream({ events, drained, close }: Attachment, onClose: () => vo
 		close: closeOnce,
 		abandon() {
 			closeOnce();
-			// The journal may be open where it is read back.
+			// Reading back may have the journal open.
 			void reader.return?.().catch(() => undefined);
 		},
 	};
@@ -366,12 +366,12 @@ function toEventStream({ events, drained, close }: Attachment, onClose: () => vo
 
 type Batches = Iterable<readonly unknown[]> | AsyncIterable<readonly unknown[]>;
 
-/** The items in other batches, of which none is large unless a single item is. */
+/** Regroups items into small batches, unless a single item is large. */
 function toItemStream(batches: Batches): Stream {
 	const reader = Symbol.asyncIterator in batches ? batches[Symbol.asyncIterator]() : batches[Symbol.iterator]();
 	let isClosed = false;
 	let read: readonly unknown[] = [];
-	/** How many of the items that were read are in batches that were taken. */
+	/** Number of read items in delivered batches. */
 	let taken = 0;
 	const close = (): void => {
 		isClosed = true;

@@ -1,6 +1,6 @@
-// What a front end and a kernel elsewhere send each other: JSON-RPC requests of the front end, one for each method of the
-// kernel API. What goes on without an end, events above all, is a stream: the front end requests a batch at a time, so
-// that a request for more says that the last batch was consumed, as with a feed in the same process.
+// The protocol between a front end and a remote kernel: JSON-RPC requests, one per kernel API method. Unbounded data such as
+// events is a stream: the front end requests one batch at a time, which acknowledges the previous batch, like a feed in the same
+// process.
 import * as v from "valibot";
 import { commandSchema } from "../api/commands.ts";
 import {
@@ -42,7 +42,7 @@ interface RequestDeclaration {
 
 /**
  * A `handle` is one use of a session, from `sessions.create` or `sessions.acquire` to its release. A `session` is a loaded
- * session: the same one as long as the front end has a handle of it or an attachment to it.
+ * session, the same one while the front end has a handle or attachment.
  */
 export const requests = {
 	hello: { params: v.object({ version: v.number() }), result: v.object({ version: v.number() }) },
@@ -66,21 +66,21 @@ export const requests = {
 		result: v.object({ turnId: text }),
 	},
 	"handle.discard": { params: handle, result: v.null() },
-	/** The result has the schema of the command's value. */
+	/** The result schema is that of the command's value. */
 	"session.send": { params: v.object({ session: text, command: commandSchema }), result: v.unknown() },
 	"session.description": { params: session, result: descriptionSchema },
-	/** The stream has batches of events. */
+	/** Streams batches of events. */
 	"session.attach": {
 		params: v.object({ session: text, options: attachOptionsSchema }),
 		result: v.object({ id: text, stream: text, snapshot: snapshotSchema, tools: attachedToolsSchema }),
 	},
 	"session.snapshot": { params: session, result: snapshotSchema },
-	/** The stream has messages. */
+	/** Streams messages. */
 	"session.conversation": {
 		params: session,
 		result: v.object({ systemPrompt: v.nullable(text), stream: text }),
 	},
-	/** The stream has events. */
+	/** Streams events. */
 	"session.events": { params: v.object({ session: text, after: v.exactOptional(cursorSchema) }), result: stream },
 	"session.establish": { params: session, result: v.null() },
 	"session.background-tasks": { params: session, result: v.array(taskSchema) },
@@ -94,19 +94,19 @@ export const requests = {
 		result: v.array(v.object({ id: text, kind: text, input: userInputSchema })),
 	},
 	"session.end-background-tasks": { params: session, result: v.null() },
-	/** `wait` is a name that `wait.abort` uses. */
+	/** `wait` is a name for `wait.abort`. */
 	"session.background-task-ended": { params: v.object({ session: text, wait: text }), result: v.null() },
 	"session.stop": { params: session, result: v.null() },
 	"stream.next": { params: stream, result: v.object({ items: v.array(v.unknown()), ended: v.boolean() }) },
-	/** Answered once the front end has consumed what an attachment delivered so far. */
+	/** Answered once the front end has consumed everything an attachment has delivered. */
 	"stream.drained": { params: stream, result: v.null() },
 } as const satisfies Readonly<Record<string, RequestDeclaration>>;
 
-/** What nobody waits for. */
+/** Messages without an answer. */
 export const notifications = {
 	"handle.release": handle,
 	"session.fail": v.object({ session: text, message: text }),
-	/** Detaches, for the stream of an attachment; what was delivered can still be read. */
+	/** Detaches, for the stream of an attachment. Delivered data can still be read. */
 	"stream.close": stream,
 	"wait.abort": v.object({ wait: text }),
 } as const satisfies Readonly<Record<string, v.GenericSchema>>;
@@ -117,7 +117,7 @@ export type Params<N extends RequestName> = v.InferOutput<(typeof requests)[N]["
 export type Result<N extends RequestName> = v.InferOutput<(typeof requests)[N]["result"]>;
 export type NotificationParams<N extends NotificationName> = v.InferOutput<(typeof notifications)[N]>;
 
-/** The number of every error of the kernel; which one it is, its data say. */
+/** Code of every kernel error; its data identify it. */
 const kernelErrorNumber = -32000;
 
 export const remoteRules: EnvelopeRules = {
@@ -141,7 +141,7 @@ export const remoteRules: EnvelopeRules = {
 	toErrorObject,
 };
 
-/** Never with the value itself: environments and the headers of MCP servers have keys in them. */
+/** Omits the value: environments and MCP headers contain keys. */
 function describeProblem(problem: ParamsProblem): string {
 	if (problem.kind === "missing") return "there are none.";
 	return `${problem.place ?? "a value"} must be ${problem.expected ?? "something else"}.`;
@@ -157,8 +157,8 @@ function isKernelErrorCode(code: unknown): code is KernelErrorCode {
 }
 
 /**
- * What a request fails with that was under way as the kernel ended the connection: what is true of its sessions then is not
- * true of them at the next connection.
+ * The error of a request pending when the kernel ended the connection. Session state from before does not apply to the next
+ * connection.
  */
 export function connectionEnded(): KernelError {
 	return new KernelError("closed", "The kernel has ended the connection.", { data: { connectionEnded: true } });
@@ -168,7 +168,7 @@ export function isConnectionEnded({ code, data }: KernelError): boolean {
 	return code === "closed" && isRecord(data) && data["connectionEnded"] === true;
 }
 
-/** The error that the other side threw. */
+/** The error thrown by the peer. */
 export function fromErrorObject({ message, data }: ErrorObject): KernelError {
 	if (!isRecord(data) || !isKernelErrorCode(data["code"])) return new KernelError("internal", message);
 	return new KernelError(data["code"], message, { data: data["data"] });

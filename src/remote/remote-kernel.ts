@@ -1,4 +1,4 @@
-// The sessions of a kernel in another process, through the same interfaces as those of a kernel in this one.
+// Sessions of a kernel in another process, with the same interfaces as a local kernel.
 
 import type { AgentEvent } from "../api/values/event.ts";
 import { KernelError } from "../base/errors.ts";
@@ -23,17 +23,17 @@ import { remoteVersion } from "./remote-version.ts";
 
 export interface RemoteKernel {
 	readonly sessions: SessionsApi;
-	/** Aborts when the connection is lost: every call fails `closed` from then on, and the events of attachments end. */
+	/** Aborts when the connection is lost: later calls fail with `closed`, and attachment events end. */
 	readonly lost: AbortSignal;
-	/** Resolves once the other end has answered that it is there. Fails `closed` when the connection is lost. */
+	/** Resolves once the peer answers. Fails with `closed` when the connection is lost. */
 	ask(): Promise<void>;
-	/** Ends the connection; the sessions go on. What waits for an answer fails `closed` with this reason. */
+	/** Ends the connection; the sessions continue. Pending calls fail with `closed` and this reason. */
 	close(reason?: string): Promise<void>;
 }
 
 /**
- * Connects to the kernel at the other end. Fails `unsupported` for one of another version, `closed` when it is gone, or
- * the signal aborts before it has answered.
+ * Connects to a remote kernel. Fails with `unsupported` for another version, and with `closed` when it is gone or the signal
+ * aborts before it answers.
  */
 export async function connectKernel(transport: LineTransport, log: Log, signal?: AbortSignal): Promise<RemoteKernel> {
 	const caller = new Caller(transport, log);
@@ -60,7 +60,7 @@ export async function connectKernel(transport: LineTransport, log: Log, signal?:
 class RemoteSessions implements SessionsApi {
 	readonly takesEditorFiles = false;
 	readonly #caller: Caller;
-	/** By the id of the session: the name of the loaded session at the other end, and what stands for it here. */
+	/** By session id: the remote session name and its local object. */
 	readonly #known = new Map<string, { readonly name: string; readonly session: RemoteSession }>();
 
 	constructor(caller: Caller) {
@@ -143,7 +143,7 @@ class RemoteSessions implements SessionsApi {
 		};
 	}
 
-	/** The same object for the same loaded session: whoever attached to it must not attach again. */
+	/** Returns the same object for the same loaded session: attached clients must not have to attach again. */
 	#toSession(acquired: Result<"sessions.acquire">): RemoteSession {
 		const { id, session: name } = acquired;
 		const known = this.#known.get(id);
@@ -154,7 +154,7 @@ class RemoteSessions implements SessionsApi {
 	}
 }
 
-/** The tools of a session elsewhere cannot call into this process. */
+/** Tools of a remote session cannot call into this process. */
 function refuseEditorFiles({ editorFiles }: OpeningOptions): void {
 	if (editorFiles === undefined) return;
 	throw new KernelError("unsupported", "The files of an editor cannot be used by a kernel in another process.");

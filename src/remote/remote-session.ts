@@ -62,7 +62,7 @@ export class RemoteSession implements SessionApi {
 			tools,
 			events: readDelivered(caller, stream),
 			async drained() {
-				// A lost connection has nothing more to consume.
+				// A lost connection has nothing left to consume.
 				if (!caller.lost.aborted) await unlessAborted(caller.request("stream.drained", { stream }), caller.lost);
 			},
 			close: () => caller.notify("stream.close", { stream }),
@@ -132,7 +132,7 @@ export class RemoteSession implements SessionApi {
 	}
 }
 
-/** The next batch of a stream, and whether it was the last one. */
+/** The next batch of a stream, and whether it was the last. */
 async function readBatch<Item>(
 	caller: Caller,
 	stream: string,
@@ -142,12 +142,12 @@ async function readBatch<Item>(
 	return { items: read("stream.next", schema, items), ended };
 }
 
-/** The stored events of a stream. */
+/** Stored events of a stream. */
 export function readStoredEvents(caller: Caller, stream: string): AsyncGenerator<readonly AgentEvent[]> {
 	return readStored(caller, stream, eventsSchema);
 }
 
-/** Batches of something stored, to its end. Fails `closed` when the connection is lost before. */
+/** Reads stored batches to the end. Fails with `closed` when the connection is lost first. */
 async function* readStored<Item>(
 	caller: Caller,
 	stream: string,
@@ -161,12 +161,12 @@ async function* readStored<Item>(
 			if (items.length > 0) yield items;
 		}
 	} finally {
-		// The reader wants no more.
+		// The reader stopped early.
 		if (!hasEnded) caller.notify("stream.close", { stream });
 	}
 }
 
-/** The batches of an attachment, which end with the session and with the connection. Requesting one consumes the last. */
+/** Batches of an attachment, which end with the session or connection. Requesting one acknowledges the last. */
 function readDelivered(caller: Caller, stream: string): AsyncIterable<readonly AgentEvent[]> {
 	let hasEnded = false;
 	return {

@@ -1,2 +1,2 @@
-/** The version of the protocol between front ends and a kernel elsewhere: both sides must have the same. */
+/** Protocol version between front ends and remote kernels. Both sides need the same. */
 export const remoteVersion = 13;

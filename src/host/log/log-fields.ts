@@ -1,23 +1,23 @@
-// Converts log fields to plain JSON without secrets; errors include their causes at any depth. Never fails and does
-// bounded work, whatever is logged: what was thrown may have getters that throw, or be no error at all.
+// Converts log fields to plain JSON without secrets, including nested error causes. Never fails and does bounded work on any
+// value: thrown values may have throwing getters or not be errors.
 import { isError } from "../../base/errors.ts";
 import type { LogFields } from "../../base/log.ts";
 import { isSecretName, redactSecrets } from "../../base/redaction.ts";
 import { beginning } from "../../base/text/well-formed.ts";
 
-/** Maximal depth: deeper values and cycles are omitted. */
+/** Maximum depth. Deeper values and cycles are omitted. */
 const deepest = 8;
 
-/** Maximal values of one line: a value in several places counts in each. */
+/** Maximum values per line; a repeated value counts each time. */
 const mostValues = 5000;
 
-/** Maximal characters of a message, and of all fields of a line together. */
+/** Maximum characters of a message, and of all fields of a line. */
 const mostCharacters = 64 * 1024;
 
-/** Characters before a cut that may be the beginning of a secret, which is only recognized as a whole. */
+/** Characters before a cut that may start a secret, which is only recognized whole. */
 const longestStub = 200;
 
-/** How much may still be shown. */
+/** Remaining output budget. */
 interface Room {
 	values: number;
 	characters: number;
@@ -27,7 +27,7 @@ export function toLoggable(fields: LogFields): Record<string, unknown> {
 	return toLoggableFields(fields, deepest, { values: mostValues, characters: mostCharacters });
 }
 
-/** Text from anywhere as it may be logged. */
+/** Makes arbitrary text safe to log. */
 export function toLoggableText(text: string): string {
 	return toShown(text, { values: 1, characters: mostCharacters });
 }
@@ -39,7 +39,7 @@ function toLoggableFields(fields: object, levels: number, room: Room): Record<st
 		const value = readProperty(fields, name);
 		const label = toShown(name, room);
 		const isSecret = isSecretName(label) && typeof value === "string";
-		// Defined rather than assigned: the name may be that of the prototype.
+		// Defined rather than assigned, because the name may be `__proto__`.
 		Object.defineProperty(shown, label, {
 			value: isSecret ? "[redacted]" : toLoggableValue(value, levels - 1, room),
 			enumerable: true,
@@ -49,7 +49,7 @@ function toLoggableFields(fields: object, levels: number, room: Room): Record<st
 	return shown;
 }
 
-/** The value of a property, which may be code that fails. */
+/** Reads a property whose getter may throw. */
 function readProperty(fields: object, name: string): unknown {
 	try {
 		return Reflect.get(fields, name);
@@ -69,7 +69,7 @@ function toLoggableValue(value: unknown, levels: number, room: Room): unknown {
 	try {
 		return toLoggableObject(value, levels, room);
 	} catch {
-		// A proxy, or one that was revoked.
+		// A proxy, possibly revoked.
 		return "[unreadable]";
 	}
 }
@@ -96,7 +96,7 @@ function toLoggableObject(value: object, levels: number, room: Room): unknown {
 	return toLoggableFields(value, levels, room);
 }
 
-/** Text without secrets, cut where there is no more room. */
+/** Text without secrets, truncated to the budget. */
 function toShown(text: string, room: Room): string {
 	const limit = Math.max(0, room.characters);
 	room.characters -= text.length;

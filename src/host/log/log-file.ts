@@ -1,5 +1,5 @@
-// The log file of the process (never stdout). Lines are queued in memory until the writer is loaded, so that logging
-// costs the start nothing.
+// The log file of the process (never stdout). Lines are queued in memory until the writer is loaded, so logging does not slow
+// startup.
 import path from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import type { Log, LogFields } from "../../base/log.ts";
@@ -8,24 +8,24 @@ import { privateBelow } from "../../ports/files/private-paths.ts";
 import type { LogLevel, LogWriter } from "./log-writer.ts";
 
 export interface LogFile extends Log {
-	/** Loads the writer and passes it the queued lines. A failure is ignored: a log is not worth a crash. */
+	/** Loads the writer and passes it the queued lines. Ignores failures: a log is not worth a crash. */
 	open(): Promise<void>;
-	/**
-	 * Opens it if necessary and resolves once everything is written, or after a short time: nothing waits for a log
-	 * that cannot be written.
-	 */
+	/** Opens the log if necessary. Resolves once everything is written, or after a short time if it cannot be written. */
 	flush(): Promise<void>;
 }
 
 /** The log of all programs that share the directory. */
 export const logFile = (shareDir: string): string => path.join(shareDir, "logs", "agentwire.log");
 
-/** Lines to queue while the writer is not loaded, or cannot be. */
+/** Lines queued until the writer is loaded. */
 const waitingLimit = 1000;
 
 const noWriter: LogWriter = { write: () => {}, flush: async () => {} };
 
-/** `file`, which is in `logs` of the share directory, and its directory are created at the first write; `includeDebug` adds debug lines. */
+/**
+ * `file` is in `logs` of the share directory; it and its directory are created at the first write. `includeDebug` adds debug
+ * lines.
+ */
 export function createLogFile(file: string, includeDebug: boolean): LogFile {
 	const waiting: [LogLevel, string, LogFields][] = [];
 	let writer: LogWriter | null = null;
@@ -41,11 +41,11 @@ export function createLogFile(file: string, includeDebug: boolean): LogFile {
 		let opened = noWriter;
 		try {
 			const { createLogWriter } = await import("./log-writer.ts");
-			// The log may be the first file in the share directory, whose beginning is then made here.
+			// The log may be the first file in the share directory, which is then created here.
 			const files = createDiskFiles(privateBelow(path.dirname(path.dirname(file))));
 			opened = createLogWriter(file, files, systemClock);
 		} catch {
-			// It cannot be loaded, and there is no place to report that.
+			// Loading failed, and there is no place to report it.
 		}
 		// A concurrent call may have opened it.
 		writer ??= opened;

@@ -1,5 +1,5 @@
-// Writes log lines with pino; loaded with the first line. Nothing waits for it: lines are queued within a limit while
-// the disk is slow, and dropped and counted when it accepts none.
+// Writes log lines with pino; loaded with the first line. Never blocks: lines are queued up to a limit while the disk is slow,
+// then dropped and counted.
 import path from "node:path";
 import { pino } from "pino";
 import { type Clock, sleep } from "../../base/clock.ts";
@@ -7,11 +7,11 @@ import type { LogFields } from "../../base/log.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { toLoggable, toLoggableText } from "./log-fields.ts";
 
-/** Size in bytes at which a log is rotated, and the number of rotated files to retain. */
+/** Rotation size in bytes, and the number of rotated files to keep. */
 const rotationSize = 10 * 1024 * 1024;
 const retainedFiles = 5;
 
-/** Queued characters; above that lines are dropped. */
+/** Maximum queued characters. Further lines are dropped. */
 const waitingLimit = 1024 * 1024;
 
 /** Milliseconds that a flush waits for the disk. */
@@ -25,7 +25,7 @@ export interface LogWriter {
 	flush(): Promise<void>;
 }
 
-/** Opens nothing before the first line. Never fails: what cannot be written is lost. */
+/** Opens the file with the first line. Never fails: unwritable lines are lost. */
 export function createLogWriter(file: string, files: Files, clock: Clock): LogWriter {
 	let waiting: string[] = [];
 	let waitingSize = 0;
@@ -74,18 +74,15 @@ export function createLogWriter(file: string, files: Files, clock: Clock): LogWr
 	};
 }
 
-/**
- * A file that is rotated when it is large. It is opened for each text, so that one that another process rotated is
- * created again.
- */
+/** A file rotated by size. Reopened for each write, because another process may have rotated it. */
 function createRotatedFile(file: string, files: Files): { append(text: string): Promise<void> } {
-	/** The size at which to rotate; larger after a failed rotation. */
+	/** Rotation size, larger after a failed rotation. */
 	let limit = rotationSize;
 
 	let isDirectoryMade = false;
 
 	const makeReady = async (): Promise<void> => {
-		// Once: a share directory that somebody removes must not come back with only a log.
+		// Only once: a deleted share directory must not come back with just a log.
 		if (!isDirectoryMade) await files.makeDirectory(path.dirname(file));
 		isDirectoryMade = true;
 		const status = await files.status(file);
@@ -96,7 +93,7 @@ function createRotatedFile(file: string, files: Files): { append(text: string): 
 			() => true,
 			() => false,
 		);
-		// After a failed rotation the file grows, and the rotation is retried when it has grown by as much.
+		// After a failed rotation, retry once the file has grown by the same amount.
 		limit = isSetAside ? rotationSize : status.size + rotationSize;
 	};
 	return {
@@ -113,7 +110,7 @@ async function rotate(file: string, files: Files): Promise<void> {
 		if ((await files.status(`${file}.${n}`)) !== null) await files.rename(`${file}.${n}`, `${file}.${n + 1}`);
 	}
 	await files.rename(file, `${file}.1`);
-	// Opening one restricts it to its owner, in case an earlier version left it open to others.
+	// Opening restricts a file to its owner, in case an earlier version left it readable.
 	for (let n = 1; n <= retainedFiles; n += 1) {
 		if ((await files.status(`${file}.${n}`)) !== null) await (await files.openAppend(`${file}.${n}`)).close();
 	}
