@@ -1,8 +1,8 @@
-// Waits for work no longer than a signal allows.
+// Waits for work until a signal aborts.
 import { setMaxListeners } from "node:events";
 import { type Clock, sleep } from "./clock.ts";
 
-/** The reason of an abort that ends nothing any more. All of them share it: making an error captures the stack. */
+/** Abort reason without effect on finished work. Shared, because creating an error captures the stack. */
 export const workIsOver = new DOMException("The work is over.", "AbortError");
 
 /** Resolves when the signal aborts. Each wait stays registered until then: not for long-lived signals in a loop. */
@@ -13,7 +13,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
 	});
 }
 
-/** The work's value, or null as soon as the signal aborts; the work itself continues. */
+/** The work's value, or null as soon as the signal aborts. The work itself continues. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
 	let stop = () => {};
 	const aborted = new Promise<null>((resolve) => {
@@ -28,11 +28,11 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
 	}
 }
 
-/** Waits one after the other that one signal ends: it listens to the signal once, not once for each wait. */
+/** Sequential waits under one signal, with a single listener instead of one per wait. */
 export interface AbortableWaits {
-	/** The work's value, or null as soon as the signal aborts; the work itself continues. One at a time. */
+	/** The work's value, or null as soon as the signal aborts. The work itself continues. One wait at a time. */
 	until<T>(work: Promise<T>): Promise<T | null>;
-	/** Listens no longer. */
+	/** Removes the listener. */
 	end(): void;
 }
 

@@ -1,9 +1,9 @@
-// Joins requests for the same work: what is asked for while it runs is done together in the next run.
+// Batches requests for the same work: requests during a run are handled together by the next run.
 import { createDeferred, type Deferred } from "./deferred.ts";
 
 /**
- * Runs `work` with all items given since its last run began, one run at a time and in the order given. The promise of
- * an item settles as the run with it does.
+ * Runs `work` with all items added since its last run began, one run at a time and in order. An item's promise settles with its
+ * run.
  */
 export function createBatchedWork<Item>(
 	work: (items: readonly Item[]) => Promise<void>,

@@ -1,18 +1,17 @@
 // Time as a port, so that deadlines and retries run under a fake clock in tests.
 
 export interface Clock {
-	/** Milliseconds since the epoch, for what is stored or shown: somebody may set the time of the machine at any moment. */
+	/** Milliseconds since the epoch, to store or show. The system time may be changed at any moment. */
 	now(): number;
-	/** Milliseconds since some moment, for how long something takes in this process: no setting of the time changes it. */
+	/** Monotonic milliseconds, to measure durations within this process. */
 	monotonic(): number;
 	/**
-	 * Calls back once after `milliseconds`; the returned function withdraws it. A background timer does not keep the
-	 * process alive.
+	 * Calls back once after `milliseconds`; the returned function cancels it. A background timer does not keep the process alive.
 	 */
 	after(milliseconds: number, callback: () => void, inBackground?: boolean): () => void;
 }
 
-/** Milliseconds; what fits a signed 32-bit integer. */
+/** Maximum milliseconds: a signed 32-bit integer. */
 const longestTimer = 2_147_483_647;
 
 export const systemClock: Clock = {
@@ -21,7 +20,7 @@ export const systemClock: Clock = {
 	after: (milliseconds, callback, inBackground = false) => {
 		let left = milliseconds;
 		let timer: NodeJS.Timeout;
-		// A longer platform timer would fire at once, so longer waits are split.
+		// A longer platform timer would fire immediately, so longer waits are split.
 		const wait = () => {
 			const stage = Math.min(left, longestTimer);
 			left -= stage;
@@ -33,7 +32,7 @@ export const systemClock: Clock = {
 	},
 };
 
-/** Waits; resolves early, without error, when the signal aborts. In the background it does not keep the process alive. */
+/** Waits. Resolves early, without error, when the signal aborts. In the background it does not keep the process alive. */
 export function sleep(clock: Clock, milliseconds: number, signal: AbortSignal, inBackground?: boolean): Promise<void> {
 	if (signal.aborted) return Promise.resolve();
 	return new Promise((resolve) => {
@@ -52,7 +51,7 @@ export interface Deadline {
 	withdraw(): void;
 }
 
-/** Is over after so many milliseconds, by a timer in the background. */
+/** Expires after this many milliseconds, by a background timer. */
 export function createDeadline(clock: Clock, milliseconds: number): Deadline {
 	let isOver = false;
 	const withdraw = clock.after(

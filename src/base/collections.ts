@@ -1,11 +1,11 @@
-// Items that come in batches, and bounds of what is remembered.
+// Helpers for batched items and bounded collections.
 
-/** The items one by one: for readers that stop early, or to whom a batch means nothing. */
+/** The items one by one, for readers that stop early or ignore batches. */
 export async function* eachOf<Item>(batches: AsyncIterable<readonly Item[]>): AsyncGenerator<Item> {
 	for await (const batch of batches) yield* batch;
 }
 
-/** Forgets the entries of a map or a set that were added first, until there are no more than so many. */
+/** Removes the oldest entries of a map or set until the limit holds. */
 export function forgetOldest<Key>(
 	known: { readonly size: number; keys(): Iterable<Key>; delete(key: Key): boolean },
 	most: number,

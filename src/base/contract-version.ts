@@ -1,4 +1,4 @@
-// The versions of the contract of Meerkat RPC that a server can be asked to speak.
+// Versions of the Meerkat RPC contract that a server can speak.
 
 export interface ContractVersion {
 	readonly major: number;
@@ -8,16 +8,16 @@ export interface ContractVersion {
 
 const form = /^0\.([3-9])(?:\.(\d{1,4}))?$/;
 
-/** The last version of each minor that clients were published for; 0 where it is not known. */
+/** The last patch of each minor with published clients; 0 if unknown. */
 const lastPatches: Readonly<Record<number, number>> = { 8: 52, 9: 8 };
 
-/** What is spoken unless something else is asked for. */
+/** Version used by default. */
 export const defaultContract: ContractVersion = { major: 0, minor: 9, patch: 8 };
 
-/** What a version must look like, for texts of errors. */
+/** Version format for error messages. */
 export const contractForm = "a version from 0.3 to 0.9, such as 0.8 or 0.9.6";
 
-/** Reads `0.N` or `0.N.P`; null for anything else. */
+/** Parses `0.N` or `0.N.P`; null otherwise. */
 export function parseContractVersion(text: string): ContractVersion | null {
 	const [, minorText, patchText] = form.exec(text) ?? [];
 	if (minorText === undefined) return null;

@@ -1,7 +1,7 @@
-// The one error class that crosses the kernel API, and the closed set of its codes. Dialects choose the numbers on the
-// wire; the texts here are for people.
+// The only error class that crosses the kernel API, and its closed set of codes. Dialects choose the wire numbers; the texts here
+// are for users.
 
-/** The kinds of errors that a caller can distinguish. Every dialect maps each code to a number. */
+/** Error kinds that a caller can distinguish. Every dialect maps each code to a number. */
 export const kernelErrorCodes = [
 	"busy",
 	"no-turn",
@@ -41,7 +41,7 @@ export function toKernelError(thrown: unknown): KernelError {
 	return new KernelError("internal", "Internal error; the log has the details.", { cause: thrown });
 }
 
-/** Whether it is an error, for anything thrown: a proxy may throw when it is asked. */
+/** Whether a thrown value is an error. A proxy may throw when inspected. */
 export function isError(thrown: unknown): thrown is Error {
 	try {
 		return thrown instanceof Error;
@@ -50,7 +50,7 @@ export function isError(thrown: unknown): thrown is Error {
 	}
 }
 
-/** The text of anything thrown, for logs and tool results. Never fails, although what was thrown may have code of its own. */
+/** The text of a thrown value, for logs and tool results. Never fails, even if the value runs code. */
 export function errorText(thrown: unknown): string {
 	try {
 		return String(thrown instanceof Error ? thrown.message : thrown);
@@ -59,26 +59,23 @@ export function errorText(thrown: unknown): string {
 	}
 }
 
-/**
- * The text of what `fetch`, or the body of its answer, threw: `fetch` itself says no more than "fetch failed", its cause says
- * why.
- */
+/** The error text of `fetch` or its response body: `fetch` only says "fetch failed"; its cause has the reason. */
 export function fetchFailureText(thrown: unknown): string {
 	const cause = fetchFailureCause(thrown);
 	return errorText(cause) || systemErrorCode(cause) || "no reason given";
 }
 
-/** What `fetch` hides in its error. */
+/** The cause that `fetch` hides in its error. */
 export function fetchFailureCause(thrown: unknown): unknown {
 	return isError(thrown) && thrown.cause !== undefined ? thrown.cause : thrown;
 }
 
-/** Whether the operating system refused something, as opposed to a bug of ours. */
+/** Whether the operating system refused something, as opposed to a bug. */
 export function isSystemError(thrown: unknown): thrown is Error {
 	return /^E[A-Z0-9]+$/.test(systemErrorCode(thrown) ?? "");
 }
 
-/** The system error code (`ENOENT`, `ENOSPC`, …) of anything thrown, or null. */
+/** The system error code (`ENOENT`, `ENOSPC`, …) of a thrown value, or null. */
 export function systemErrorCode(thrown: unknown): string | null {
 	if (!isError(thrown)) return null;
 	try {

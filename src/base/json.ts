@@ -13,7 +13,7 @@ export function isNestedWithin(value: unknown, depth: number): boolean {
 	return depth > 0 && Object.values(value).every((inner) => isNestedWithin(inner, depth - 1));
 }
 
-/** Characters of all texts in a value. */
+/** Total characters of all texts in a value. */
 export function textSize(value: unknown): number {
 	let size = 0;
 	const left: unknown[] = [value];
@@ -28,8 +28,8 @@ export function textSize(value: unknown): number {
 const lineSeparators = /[\u2028\u2029]/g;
 
 /**
- * Compact JSON safe inside a line: U+2028 and U+2029, which some readers take for line ends, are escaped.
- * JSON.stringify escapes lone surrogates itself.
+ * Compact single-line JSON: escapes U+2028 and U+2029, which some readers treat as line ends. JSON.stringify escapes lone
+ * surrogates itself.
  */
 export function toJsonLine(value: unknown): string {
 	const text = JSON.stringify(value);
@@ -42,12 +42,12 @@ export function toJsonLine(value: unknown): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are escaped.
 const escaped = /["\\\u0000-\u001f\u2028\u2029\ud800-\udfff]/;
 
-/** A text as `toJsonLine` serializes it; of a short text without anything to escape in half the time. */
+/** Serializes a text like `toJsonLine`, in half the time for short texts without escapes. */
 export function toJsonText(text: string): string {
 	return escaped.test(text) ? toJsonLine(text) : `"${text}"`;
 }
 
-/** Levels that the JSON of a file may nest. */
+/** Maximum nesting depth of JSON files. */
 const fileDepth = 1000;
 
 /**
@@ -75,7 +75,7 @@ export function isTextNestedWithin(text: string, depth: number): boolean {
 
 const [quote, openBracket, closeBracket, openBrace, closeBrace] = [0x22, 0x5b, 0x5d, 0x7b, 0x7d];
 
-/** The position of the closing quote of the JSON string that begins at `start`; the end of the text when none closes it. */
+/** The position of the closing quote of the JSON string at `start`, or the end of the text if unterminated. */
 export function endOfJsonString(text: string, start: number): number {
 	for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
 		let backslashes = 0;

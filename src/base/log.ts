@@ -12,8 +12,8 @@ export interface Log {
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * Takes back what failed work has begun, whether or not that works as well: the error of the work is the one to be passed
- * on. Never rejects; a failure is logged with the message.
+ * Undoes a failed operation's partial work without throwing: the original error must be passed on. Logs a failure with the
+ * message.
  */
 export async function undo(work: () => Promise<unknown>, message: string, log: Log): Promise<void> {
 	try {

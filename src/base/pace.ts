@@ -1,4 +1,4 @@
-// Splits long synchronous work, so that other work on the event loop is not blocked.
+// Splits long synchronous work so that it does not block the event loop.
 import { setImmediate as whenTurnEnds } from "node:timers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
@@ -7,27 +7,26 @@ const longestStretch = 20;
 
 export interface Pace {
 	/**
-	 * Call it between pieces of work, and wait for the promise if there is one: it yields to other work. Undefined while
-	 * the pieces have not added up to a long time since other work last ran.
+	 * Call it between pieces of work and await its promise, if any, to yield to other work. Undefined until enough time has passed
+	 * since the last yield.
 	 */
 	rest(): Promise<void> | undefined;
-	/** Runs a piece of work as soon as the pieces before it, from all callers, leave time for it. */
+	/** Runs a piece of work once earlier pieces of all callers leave time. */
 	run<Result>(work: () => Result): Promise<Result>;
 }
 
 let lastLong: Promise<void> = Promise.resolve();
 
-/** Lets other work run before a piece that is known to be long, and not a part of many. No two pieces come at once. */
+/** Yields before a single piece known to be long. Two such pieces never run in a row. */
 export function otherWork(): Promise<void> {
-	// In the turn that runs, what arrived meanwhile is looked at no more.
+	// The current turn no longer checks for newly arrived events.
 	lastLong = lastLong.then(() => nextTurn()).then(() => nextTurn());
 	return lastLong;
 }
 
 /**
- * The way to yield between pieces. A loop awaits `rest()` in each iteration; a callback continues at once or after `rest()`; pieces
- * that nobody puts in an order share a pace and are each given to `run`. Waits for other things in between are free: a
- * turn of the event loop, however it came about, starts the time anew.
+ * Yields between pieces of work. A loop awaits `rest()` in each iteration; a callback continues immediately or after `rest()`;
+ * unordered pieces share a pace and go through `run`. Other waits in between also count: any event loop turn restarts the time.
  */
 export function createPace(): Pace {
 	let startedAt: number | null = null;
@@ -53,7 +52,7 @@ export function createPace(): Pace {
 	return {
 		rest,
 		async run(work) {
-			// Another piece that waited for the same turn may have used up the time.
+			// Another piece waiting for the same turn may have used up the time.
 			for (let yielding = rest(); yielding !== undefined; yielding = rest()) await yielding;
 			return work();
 		},

@@ -1,10 +1,10 @@
-// Which of its two forms the program has: a package of files that Node runs, or one file with everything in it.
+// The form of the program: a package of files for Node, or a single file.
 
 /** Set by the bundler. */
 declare const agentwireIsOneFile: boolean | undefined;
 
-/** Whether this program is one file, which contains its runtime, and has no other files. */
+/** Whether this is the single-file program, which includes its runtime. */
 export const isOneFile: boolean = typeof agentwireIsOneFile === "boolean" && agentwireIsOneFile;
 
-/** Whether Bun runs this, which is not Node where it comes to pipes and descriptors. */
+/** Whether this runs on Bun, which differs from Node for pipes and descriptors. */
 export const runsOnBun: boolean = process.versions["bun"] !== undefined;

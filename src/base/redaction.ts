@@ -1,12 +1,12 @@
 // Removes keys and tokens from text before it is written anywhere.
 
-// Each takes linear time on any text: what may come before a secret is matched with it, not by a lookbehind at every
-// character, and a match begins only at the start of a run of characters.
+// Each pattern takes linear time: prefixes are matched with the secret instead of a lookbehind at every character, and matches
+// begin only at the start of a character run.
 const patterns: readonly (readonly [pattern: RegExp, replacement: string])[] = [
 	[/\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|xox[abp])[-_][A-Za-z0-9_-]{8,}/g, "[redacted]"],
 	[/\bAIza[A-Za-z0-9_-]{20,}/g, "[redacted]"],
 	[/\b(bearer\s+)[A-Za-z0-9._~+/=-]{8,}/gi, "$1[redacted]"],
-	// With the scheme before the credentials, which is a word of its own. Sentences about a missing key are exempt.
+	// Includes the scheme before the credentials, a separate word. Sentences about a missing key are exempt.
 	[/(authorization\\?["']?\s*[:=]\s*\\?["']?)(?!must |is required)(?:[a-z]+\s+)?[^\s"'\\,;}]{4,}/gi, "$1[redacted]"],
 	[
 		/((?:api[_-]?key|access_token|refresh_token|client_secret|password)\\?["']?\s*[:=]\s*\\?["']?)(?!must )[^\s"'\\,;}]{4,}/gi,
@@ -20,12 +20,12 @@ const webToken = /\beyJ[A-Za-z0-9_-]{8,}\..*/;
 
 const secretName = /api[_-]?key|access[_-]?token|refresh[_-]?token|client[_-]?secret|password|authorization/i;
 
-/** Whether a value with this name is secret whatever it looks like. */
+/** Whether a value with this name is always secret. */
 export function isSecretName(name: string): boolean {
 	return secretName.test(name);
 }
 
-/** The text with everything that looks like a key or token replaced. */
+/** Replaces everything that looks like a key or token. */
 export function redactSecrets(text: string): string {
 	const withoutTokens = text.replace(dottedRun, (run) => run.replace(webToken, "[redacted]"));
 	return patterns.reduce((result, [pattern, replacement]) => result.replace(pattern, replacement), withoutTokens);

@@ -1,24 +1,23 @@
-// Reads many values of one schema: the schema is turned into functions once, which look at a value without the objects
-// that the library makes for each part of it. They read what they are sure of, exactly as the schema does; anything else,
-// every value that does not fit among it, is left to the schema.
+// Reads many values of one schema: compiles the schema once to functions that avoid the library's objects per part. They handle
+// only cases they are sure of, exactly like the schema, and leave the rest, including invalid values, to the schema.
 import * as v from "valibot";
 import { isRecord } from "./json.ts";
 
-/** Stands for a value that is left to the schema. */
+/** Marks a value left to the schema. */
 const unsure = Symbol("unsure");
-/** Stands for a value that the schema refuses. */
+/** Marks a value that the schema rejects. */
 const unfit = Symbol("unfit");
 
 type Read = (value: unknown) => unknown;
 
-/** Gives what the schema makes of a value, null when it does not fit. */
+/** Returns the schema's output for a value, or null if invalid. */
 export function createSchemaReader<S extends v.GenericSchema>(schema: S): (value: unknown) => v.InferOutput<S> | null {
 	let read: Read | null = null;
 	return (value) => {
-		// The functions are made when they are first needed: most schemas never are.
+		// Compiled on first use: most schemas are never needed.
 		read ??= toRead(schema);
 		const result = read(value);
-		// What was read is the output of the schema; that it has its type is what the test of these readers holds.
+		// The result is the schema's output; the test of these readers verifies its type.
 		if (result !== unsure && result !== unfit) return result as v.InferOutput<S>;
 		const parsed = v.safeParse(schema, value);
 		return parsed.success ? parsed.output : null;
@@ -50,7 +49,7 @@ function plainRead(schema: Node): Read {
 			return schema["default"] === undefined ? nullableRead(toRead(schema["wrapped"])) : leaveToSchema;
 		case "optional":
 		case "exact_optional":
-			// Whether the key is there at all is what the object looks at.
+			// The object checks whether the key exists.
 			return presentRead(toRead(schema["wrapped"]));
 		case "array":
 			return arrayRead(toRead(schema["item"]));
@@ -122,7 +121,7 @@ function arrayRead(item: Read): Read {
 	};
 }
 
-/** The first option that fits counts: a later one is looked at only when those before it are refused for sure. */
+/** The first matching option wins: later ones are checked only after certain rejections. */
 function unionRead(options: unknown): Read {
 	if (!Array.isArray(options)) return leaveToSchema;
 	const reads = options.map(toRead);
@@ -135,20 +134,20 @@ function unionRead(options: unknown): Read {
 	};
 }
 
-/** The option is the one whose literal is in the key. */
+/** Selects the option by the literal in the key. */
 function variantRead(key: unknown, options: unknown): Read {
 	if (typeof key !== "string" || !Array.isArray(options)) return leaveToSchema;
 	const reads = new Map<unknown, Read>();
 	for (const option of options) {
 		const literal = isNode(option) && isRecord(option["entries"]) ? option["entries"][key] : null;
-		// Options of another kind, or two of the same literal, are chosen by rules of the library.
+		// Other options, or duplicate literals, follow library rules.
 		if (!isNode(literal) || literal.type !== "literal" || reads.has(literal["literal"])) return leaveToSchema;
 		reads.set(literal["literal"], toRead(option));
 	}
 	return (value) => (isRecord(value) ? (reads.get(value[key])?.(value) ?? unfit) : unsure);
 }
 
-/** What becomes of a key that a value lacks. */
+/** Handling of a missing key. */
 type Missing =
 	| { readonly kind: "refused" }
 	| { readonly kind: "left out" }
@@ -171,7 +170,7 @@ function objectRead(entries: unknown): Read {
 	return (value) => {
 		if (!isRecord(value)) return unsure;
 		let index = 0;
-		// Nearly always a value has just these keys in this order, and what is read is the value itself.
+		// Nearly every value has exactly these keys in this order and is returned unchanged.
 		for (const key in value) {
 			const entry = all[index];
 			if (entry === undefined || entry.key !== key) return copyRead(all, value);
@@ -185,7 +184,7 @@ function objectRead(entries: unknown): Read {
 	};
 }
 
-/** The keys of the schema in its order, with what is missing. */
+/** Copies the schema's keys in order and fills in missing ones. */
 function copyRead(entries: readonly Entry[], value: Record<string, unknown>): unknown {
 	const copy: Record<string, unknown> = {};
 	for (const { key, read, missing } of entries) {
@@ -202,7 +201,7 @@ function copyRead(entries: readonly Entry[], value: Record<string, unknown>): un
 	return copy;
 }
 
-/** Null for a key of which only the library knows. */
+/** Null for a key that only the library handles. */
 function toMissing(schema: unknown): Missing | null {
 	if (!isNode(schema) || "fallback" in schema || schema.type === "nullish") return null;
 	if (schema.type !== "optional" && schema.type !== "exact_optional") return { kind: "refused" };

@@ -1,4 +1,4 @@
-// Shares one run of some work among concurrent callers, without giving any caller a result older than its call.
+// Shares a run among concurrent callers without returning a result older than the call.
 
 /** Runs the work for all callers who called before it began; a call during the run gets the outcome of the next run. */
 export function createSharedRun<T>(work: () => Promise<T>): () => Promise<T> {
@@ -22,13 +22,13 @@ export function createSharedRun<T>(work: () => Promise<T>): () => Promise<T> {
 }
 
 interface KeyedRun<T> {
-	/** That of the last caller: they all do the same, and what an earlier one held is not held any longer. */
+	/** The latest caller's work: all are equivalent, and earlier closures can be freed. */
 	work: () => Promise<T>;
 	readonly run: () => Promise<T>;
 	waiting: number;
 }
 
-/** The same for work of many kinds, each under a key. Nothing is held of what nobody waits for. */
+/** The same for work by key. Keeps nothing without waiting callers. */
 export function createSharedRuns<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
 	const runs = new Map<string, KeyedRun<T>>();
 	return async (key, work) => {

@@ -1,24 +1,24 @@
 // Splits bytes into lines on LF (0x0A) only: U+2028 and a lone CR are legal inside JSON text. A line over the limit is
 // reported once and skipped to its newline, never buffered.
 
-/** A line without its newline, or the report that one was too long and was dropped. */
+/** A line without its newline, or a report that a line was too long and was dropped. */
 export type Line = { readonly kind: "line"; readonly text: string } | { readonly kind: "oversized" };
 
 export interface LineSplitter {
 	/** Adds the next bytes and returns the lines they complete. */
 	push(bytes: Buffer): Line[];
-	/** Ends the input; a last line without newline still counts. */
+	/** Ends the input. A last line without newline still counts. */
 	end(): Line[];
 }
 
 const newline = 0x0a;
 const emptyLine: Line = { kind: "line", text: "" };
 
-/** Adds the lines of a text whose last newline is cut off. */
+/** Adds the lines of a text without its last newline. */
 function splitText(text: string, lines: Line[]): void {
 	let start = 0;
 	for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
-		// Of empty lines thousands fit into few bytes.
+		// A few bytes may contain thousands of empty lines.
 		lines.push(end === start ? emptyLine : { kind: "line", text: text.slice(start, end) });
 		start = end + 1;
 	}
@@ -72,7 +72,7 @@ export function createLineSplitter(limit: number): LineSplitter {
 			}
 			const last = bytes.lastIndexOf(newline);
 			if (last >= start) {
-				// Lines that are within the limit together are decoded together: one by one takes several times as long.
+				// Decode lines within the limit together: separate decoding takes several times as long.
 				if (last - start <= limit) splitText(bytes.toString("utf8", start, last), lines);
 				else {
 					for (let end = bytes.indexOf(newline, start); end !== -1; end = bytes.indexOf(newline, start)) {
@@ -94,7 +94,7 @@ export function createLineSplitter(limit: number): LineSplitter {
 	};
 }
 
-/** The same for the input of the program, whose first line may begin with a byte order mark, which is skipped. */
+/** The same for program input: skips a byte order mark before the first line. */
 export function createInputSplitter(limit: number): LineSplitter {
 	const splitter = createLineSplitter(limit);
 	let isFirst = true;
@@ -107,7 +107,7 @@ export function createInputSplitter(limit: number): LineSplitter {
 	return { push: (bytes) => skipMark(splitter.push(bytes)), end: () => skipMark(splitter.end()) };
 }
 
-/** The text without a byte order mark at its beginning. */
+/** Removes a leading byte order mark. */
 export function withoutMark(text: string): string {
 	return text.startsWith("\ufeff") ? text.slice(1) : text;
 }

@@ -1,8 +1,8 @@
-// Serializes large values in pieces. A prompt of many megabytes is persisted and delivered several times: each copy, as
-// one string and as one buffer, would have to be in memory at once.
+// Serializes large values in pieces. A prompt of many megabytes is persisted and delivered several times, and each full string
+// and buffer copy would need memory.
 import { isRecord, toJsonLine } from "../json.ts";
 
-/** A text in pieces, created on iteration, the same each time. */
+/** A text in pieces, generated identically on each iteration. */
 export interface LongText extends Iterable<string> {
 	/** Approximate number of characters: an escaped one counts once. */
 	readonly length: number;
@@ -16,7 +16,7 @@ const longLength = 1024 * 1024;
 /** Approximate characters of a piece. */
 const pieceLength = 64 * 1024;
 
-/** The value as `toJsonLine` serializes it, in pieces when it is long. */
+/** The value serialized like `toJsonLine`, in pieces when long. */
 export function toLineText(value: unknown): LineText {
 	const length = textLength(value, longLength);
 	if (length <= longLength) return toJsonLine(value);
@@ -54,7 +54,7 @@ function textLength(value: unknown, enough: number): number {
 			if (length > enough) break;
 		}
 	} else if (isRecord(value)) {
-		// Of an object with very many keys, a list of the values takes longer than its JSON.
+		// For objects with very many keys, listing the values takes longer than their JSON.
 		for (const key of Object.keys(value)) {
 			length += textLength(value[key], enough - length);
 			if (length > enough) break;
@@ -90,7 +90,7 @@ function* jsonPieces(value: unknown): Generator<string> {
 	}
 }
 
-/** Parts of a text that split no surrogate pair: half of one would be escaped. */
+/** Splits a text without breaking surrogate pairs, whose halves would be escaped. */
 function* textPieces(text: string): Generator<string> {
 	for (let start = 0; start < text.length; ) {
 		const end = start + pieceLength;

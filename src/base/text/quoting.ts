@@ -1,16 +1,16 @@
-// How a foreign text stands within a text of another language.
+// Quotes text for embedding in other languages.
 
-/** The value of an attribute of a tag in a text for a model, as it stands between its quotes. */
+/** A tag attribute value in model text, as it appears between quotes. */
 export function attributeValue(text: string): string {
 	return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 }
 
-/** The text as one word of a command for a POSIX shell, always in quotes. */
+/** The text as a POSIX shell word, always quoted. */
 export function shellQuoted(text: string): string {
 	return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The same, without quotes where none are needed: for people. */
+/** The same for display, quoted only when needed. */
 export function shellWord(text: string): string {
 	return /^[\w@%+=:,./-]+$/.test(text) ? text : shellQuoted(text);
 }

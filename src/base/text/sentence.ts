@@ -1,7 +1,7 @@
-// Builds one-line texts for people from sentences or from foreign text.
+// Builds one-line messages from sentences or untrusted text.
 import { beginning } from "./well-formed.ts";
 
-/** Joins the parts that are not empty on one line, each ended by a full stop. */
+/** Joins nonempty parts on one line, each ending with a period. */
 export function sentences(...parts: readonly string[]): string {
 	return parts
 		.filter((part) => part !== "")
@@ -9,12 +9,12 @@ export function sentences(...parts: readonly string[]): string {
 		.join(" ");
 }
 
-/** Foreign text on one line, without terminal control characters. */
+/** Untrusted text on one line, without terminal control characters. */
 export function oneLine(text: string): string {
 	return text.replace(/\s+/g, " ").replace(/\p{Cc}/gu, "\ufffd");
 }
 
-/** Foreign text, which may be of any length, with no more than so many characters of it. */
+/** Truncates untrusted text to this many characters. */
 export function cut(text: string, characters: number): string {
 	return text.length > characters ? `${beginning(text, characters)}…` : text;
 }

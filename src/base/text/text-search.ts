@@ -1,12 +1,12 @@
-// Finds one text in another in linear time, also for hostile input.
+// Finds a text in another in linear time, even for hostile input.
 
 /**
- * Characters of the longest text that the engine searches for: for longer ones that almost match in many places it
- * takes quadratic time, a minute for a hundred thousand characters in a million.
+ * Maximum length for the engine's search: it takes quadratic time for longer texts with many near matches, a minute for a hundred
+ * thousand characters in a million.
  */
 const longestForEngine = 250;
 
-/** The position of the match at or after `from`; -1 for none. */
+/** The position of the first match at or after `from`, or -1. */
 export type TextSearch = (text: string, from: number) => number;
 
 export function createTextSearch(piece: string): TextSearch {

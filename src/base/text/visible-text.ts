@@ -1,20 +1,19 @@
-// Shows what a text hides from its reader: invisible characters, and characters that reorder the letters around them or
-// push the rest out of sight.
+// Reveals what a text hides: invisible characters, and characters that reorder neighbors or push text out of sight.
 
 export interface Piece {
 	readonly text: string;
-	/** Whether it stands for something that the text does not show by itself. */
+	/** Whether it represents something invisible in the text. */
 	readonly isEscape: boolean;
 }
 
-/** Selectors of emoji after what they select, and joiners between emoji, are a part of what is seen. */
+/** Emoji selectors after their base, and joiners between emoji, are visible. */
 const selector = "(?<!\\p{Extended_Pictographic}|[0-9#*](?=\\uFE0F\\u20E3))[\\uFE0E\\uFE0F]";
 const joiner =
 	"(?<![\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\uFE0F])\\u200D|\\u200D(?!\\p{Extended_Pictographic})";
-/** Controls, formats, separators other than blanks and line ends, what draws nothing, and the blank of Braille. */
+/** Controls, formats, separators except spaces and newlines, characters without glyphs, and the Braille blank. */
 const unseen =
 	"(?![\\t\\n \\u3000\\uFE0E\\uFE0F\\u200D])[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Z}\\p{Default_Ignorable_Code_Point}\\u2800]";
-/** Lines without letters, and blanks, of which so many are no layout. */
+/** Blank lines and spaces too numerous for layout. */
 const gaps = "\\n(?:[ \\t]*\\n){3,}|[ \\t]{60,}";
 
 const characters = new RegExp(`${selector}|${joiner}|${unseen}`, "u");
@@ -22,7 +21,7 @@ const everyCharacter = new RegExp(characters, "gu");
 const hidden = new RegExp(`${characters.source}|${gaps}`, "u");
 const everyHidden = new RegExp(hidden, "gu");
 
-/** One sentence for a text that is not shown as it is. */
+/** The warning for text shown with escapes. */
 export const hiddenWarning =
 	"Careful: it has characters that are invisible or change how the text reads. They are shown as \\u{…}.";
 
@@ -31,17 +30,17 @@ export function hidesText(text: string): boolean {
 	return hidden.test(text);
 }
 
-/** The same for the content of a file, in which long gaps are common and line ends may have a carriage return. */
+/** The same for file content, where long gaps are common and lines may end with a carriage return. */
 export function hidesContent(content: string): boolean {
 	return characters.test(content.replaceAll("\r\n", "\n"));
 }
 
-/** The text in pieces; what it hides is written as an escape such as `\u{202e}`, and a long gap as `\u{a}×57`. */
+/** The text in pieces. Hidden characters become escapes such as `\u{202e}`, and long gaps `\u{a}×57`. */
 export function visiblePieces(text: string): readonly Piece[] {
 	return piecesOf(text, everyHidden);
 }
 
-/** The same for a line of a file, in which long gaps are common. */
+/** The same for a file line, where long gaps are common. */
 export function visibleLine(line: string): readonly Piece[] {
 	return piecesOf(line, everyCharacter);
 }

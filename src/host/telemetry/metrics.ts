@@ -1,18 +1,18 @@
-// The metrics of a process: what its sessions do, from their spans, and how the process is.
+// Process metrics: session activity from spans, and process health.
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Histogram, type Labels, toCount, toGauge, toOpenMetrics } from "./open-metrics.ts";
 import type { Span } from "./span.ts";
 
-/** What only the program that serves knows. */
+/** Numbers known only to a server. */
 export interface ServerNumbers {
-	/** Streams of events that are open. */
+	/** Open event streams. */
 	readonly streams: number;
-	/** Clients that are attached to sessions. */
+	/** Attached clients. */
 	readonly clients: number;
 	readonly loadedSessions: number;
 }
 
-/** What only a worker knows. */
+/** Numbers known only to a worker. */
 export interface WorkerNumbers {
 	readonly connections: number;
 	readonly sessions: number;
@@ -23,9 +23,9 @@ export interface WorkerNumbers {
 }
 
 export interface MetricsSource {
-	/** The turns that have begun and not ended. */
+	/** Turns in progress. */
 	runningTurns(): number;
-	/** Spans that were not sent; null where none are. */
+	/** Unsent spans; null when none are exported. */
 	droppedSpans(): number | null;
 }
 
@@ -34,7 +34,7 @@ const durationBounds = Array.from({ length: 14 }, (_, index) => (2 ** index * 10
 /** Tokens: powers of 4 up to 4^13. */
 const tokenBounds = Array.from({ length: 14 }, (_, index) => 4 ** index);
 
-/** Milliseconds between two looks at the delay of the event loop. */
+/** Sampling interval of the event loop delay in milliseconds. */
 const delayResolution = 20;
 
 export class Metrics {
@@ -134,7 +134,7 @@ export class Metrics {
 		}
 	}
 
-	/** All of them as text in the OpenMetrics format; each of `server` and `worker` is null for what is none. */
+	/** All metrics as OpenMetrics text. `server` and `worker` are null when not applicable. */
 	text(server: ServerNumbers | null, worker: WorkerNumbers | null = null): string {
 		const dropped = this.#source.droppedSpans();
 		return toOpenMetrics([
@@ -159,7 +159,7 @@ export class Metrics {
 		]);
 	}
 
-	/** Since they were last asked for. It is measured from the first time on: who never asks does not pay for it. */
+	/** Event loop delay since the last request. Measured from the first request on, so that unused metrics cost nothing. */
 	#delayLines(): string[] {
 		const family = { name: "nodejs_eventloop_delay_seconds", help: "Delay of the event loop since the last request." };
 		const delay = this.#delay;
@@ -178,7 +178,7 @@ export class Metrics {
 		return isMeasured ? toGauge(family, samples) : [];
 	}
 
-	/** Ends what measures. */
+	/** Stops measuring. */
 	end(): void {
 		this.#delay?.disable();
 	}

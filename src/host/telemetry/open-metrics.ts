@@ -1,11 +1,11 @@
-// Counters, gauges and histograms, and their text in the OpenMetrics format.
+// Counters, gauges and histograms in the OpenMetrics text format.
 import { beginning } from "../../base/text/well-formed.ts";
 
 export const openMetricsType = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** One number of a metric that is read when it is asked for. */
+/** A metric value that is read on demand. */
 export interface Sample {
 	readonly labels?: Labels;
 	readonly value: number;
@@ -17,7 +17,7 @@ interface Family {
 	readonly help: string;
 }
 
-/** Sets of labels of one metric; what comes beyond is counted as `other`: names of tools come from outside. */
+/** Maximum label sets per metric; others count as `other`, because tool names come from outside. */
 export const seriesLimit = 200;
 
 /** Values by their labels. */
@@ -69,7 +69,7 @@ export class Histogram {
 	readonly #bounds: readonly number[];
 	readonly #series: Series<{ readonly counts: number[]; sum: number }>;
 
-	/** `bounds` are the upper ends of its buckets, the lowest first. */
+	/** `bounds` are the upper bucket limits in ascending order. */
 	constructor(family: Family, bounds: readonly number[]) {
 		this.#family = family;
 		this.#bounds = bounds;
@@ -101,7 +101,7 @@ export class Histogram {
 	}
 }
 
-/** The lines of a metric whose values are read now. */
+/** The lines of a metric with values read on demand. */
 export function toGauge(family: Family, samples: readonly Sample[]): string[] {
 	return [
 		...toHead(family, "gauge"),
@@ -109,7 +109,7 @@ export function toGauge(family: Family, samples: readonly Sample[]): string[] {
 	];
 }
 
-/** The lines of a count that somebody else keeps. */
+/** The lines of an external count. */
 export function toCount(family: Family, value: number): string[] {
 	return [...toHead(family, "counter"), toLine(`${family.name}_total`, "", value)];
 }
@@ -138,7 +138,7 @@ function escaped(text: string): string {
 	return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }
 
-/** As a number with a point: the same bucket has the same name everywhere. */
+/** With a decimal point, so that equal buckets have equal names. */
 function toBound(bound: number): string {
 	return Number.isInteger(bound) ? `${bound}.0` : String(bound);
 }

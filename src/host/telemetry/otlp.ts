@@ -1,5 +1,5 @@
-// Sends spans to a collector of OpenTelemetry: OTLP over HTTP as JSON, in batches. Nothing ever waits for it: what does not
-// fit into its queue is dropped and counted.
+// Exports spans to an OpenTelemetry collector: OTLP over HTTP as JSON, in batches. Nothing waits for it: spans beyond the queue
+// limit are dropped and counted.
 import type { Clock } from "../../base/clock.ts";
 import { fetchFailureText } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
@@ -7,38 +7,38 @@ import type { Log } from "../../base/log.ts";
 import { beginning, toWellFormed } from "../../base/text/well-formed.ts";
 import type { Attributes, AttributeValue, Span } from "./span.ts";
 
-/** Spans of one request, spans that wait at most, and milliseconds until a request is made for fewer. */
+/** Spans per request, maximum queued spans, and milliseconds until a smaller batch is sent. */
 export const batchSize = 512;
 export const queueLimit = 2048;
 export const batchDelay = 5000;
 
-/** How often a batch is sent before it is dropped, and milliseconds before it is sent again. */
+/** Attempts per batch before it is dropped, and milliseconds before a retry. */
 const attemptLimit = 5;
 const firstWait = 1000;
 const longestWait = 30_000;
 
 const retriedStatus: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Milliseconds between two warnings about what could not be sent. */
+/** Milliseconds between two warnings about export failures. */
 const warningSpan = 60_000;
 
-/** Characters of a name, and of a value: what a model calls its calls is as long as it likes. */
+/** Maximum characters of a name and of a value: models choose call names of any length. */
 const nameLimit = 256;
 const valueLimit = 65_536;
 
-/** Characters of the spans of one request, and of those that wait, about: with the content of messages they are large. */
+/** Approximate characters of spans per request, and of queued spans: message contents make them large. */
 const batchCharacters = 4 * 1024 * 1024;
 const queueCharacters = 32 * 1024 * 1024;
 
-/** Characters of an answer that are read. */
+/** Characters read from a response. */
 const answerLimit = 4096;
 
 export interface ExporterSettings {
 	readonly url: string;
 	readonly headers: Readonly<Record<string, string>>;
-	/** Milliseconds for one request. */
+	/** Milliseconds per request. */
 	readonly timeout: number;
-	/** What sends the spans. */
+	/** Attributes of the exporting process. */
 	readonly resource: Attributes;
 	readonly scope: { readonly name: string; readonly version: string };
 	readonly fetch: typeof globalThis.fetch;
@@ -56,11 +56,11 @@ type Sent =
 export class OtlpExporter {
 	readonly #settings: ExporterSettings;
 	#queue: Span[] = [];
-	/** Characters of it, about. */
+	/** Approximate queued characters. */
 	#queued = 0;
 	#sending: Promise<void> | null = null;
 	#withdrawTimer: (() => void) | null = null;
-	/** Aborts waits, and everything once the time at the end is over. */
+	/** Aborts waits, and everything after the final time limit. */
 	readonly #ending = new AbortController();
 	readonly #over = new AbortController();
 	#dropped = 0;
@@ -76,7 +76,7 @@ export class OtlpExporter {
 		return this.#dropped;
 	}
 
-	/** Takes a span for the next batch. */
+	/** Adds a span to the next batch. */
 	add(span: Span): void {
 		if (this.#over.signal.aborted) return;
 		const size = sizeOf(span);
@@ -94,7 +94,7 @@ export class OtlpExporter {
 		this.#withdrawTimer = this.#settings.clock.after(batchDelay, () => this.#begin(), true);
 	}
 
-	/** Sends what waits, once each, in so many milliseconds; what is left then is dropped. */
+	/** Sends each queued span once within this many milliseconds, then drops the rest. */
 	async end(patience: number): Promise<void> {
 		this.#ending.abort();
 		const withdraw = this.#settings.clock.after(patience, () => this.#over.abort());
@@ -116,13 +116,13 @@ export class OtlpExporter {
 		this.#sending ??= this.#sendAll().finally(() => {
 			this.#sending = null;
 			if (this.#over.signal.aborted) return;
-			// What came meanwhile and is not a whole batch.
+			// Spans added meanwhile that do not fill a batch.
 			const rest = this.#takeAll();
 			for (const span of rest) this.add(span);
 		});
 	}
 
-	/** Sends whole batches, and first of all what waits. */
+	/** Sends the waiting batch, then all full batches. */
 	async #sendAll(): Promise<void> {
 		do {
 			const batch = this.#takeBatch();
@@ -130,7 +130,7 @@ export class OtlpExporter {
 		} while (this.#isWhole() && !this.#over.signal.aborted);
 	}
 
-	/** Whether there is a batch that waits for nothing more. */
+	/** Whether a batch is ready to send. */
 	#isWhole(): boolean {
 		return this.#queue.length >= batchSize || this.#queued >= batchCharacters;
 	}
@@ -168,7 +168,7 @@ export class OtlpExporter {
 		}
 	}
 
-	/** One request. Never rejects. */
+	/** Sends one request. Never rejects. */
 	async #send(body: string): Promise<Sent> {
 		const { url, headers, timeout, fetch, clock } = this.#settings;
 		const late = new AbortController();
@@ -179,7 +179,7 @@ export class OtlpExporter {
 				headers: { ...headers, "content-type": "application/json" },
 				body,
 				signal: AbortSignal.any([late.signal, this.#over.signal]),
-				// The headers may have a key, which is for this collector alone.
+				// The headers may contain a key for this collector only.
 				redirect: "error",
 			});
 			const text = await readBeginning(response);
@@ -198,7 +198,7 @@ export class OtlpExporter {
 		}
 	}
 
-	/** A collector may take a part of a batch. */
+	/** A collector may accept part of a batch. */
 	#noteRejected(text: string): void {
 		let answer: unknown;
 		try {
@@ -249,7 +249,7 @@ function sizeOf({ attributes }: Span): number {
 	return size;
 }
 
-/** What an answer begins with: nothing of the rest is read, however much it is. */
+/** Reads the start of a response and ignores the rest. */
 async function readBeginning({ body }: Response): Promise<string> {
 	const decoder = new TextDecoder();
 	let text = "";
@@ -260,7 +260,7 @@ async function readBeginning({ body }: Response): Promise<string> {
 	return beginning(text, answerLimit);
 }
 
-/** Milliseconds that a server asks to wait; null when it does not say. */
+/** Milliseconds that a server asks to wait, or null. */
 export function readRetryAfter(value: string | null, now: number): number | null {
 	if (value === null) return null;
 	if (/^\d+$/.test(value.trim())) return Number(value) * 1000;
@@ -273,7 +273,7 @@ function withoutSecrets(url: string): string {
 	return `${origin}${pathname}`;
 }
 
-/** The body of a request: `ExportTraceServiceRequest` in the JSON form of OTLP. */
+/** The request body: `ExportTraceServiceRequest` in OTLP JSON. */
 export function toTracesRequest(
 	spans: readonly Span[],
 	resource: Attributes,
@@ -308,7 +308,7 @@ function toOtlpSpan(span: Span): object {
 	};
 }
 
-/** A number of JSON has too few digits for it. */
+/** As text, because it exceeds the precision of JSON numbers. */
 function toNanoseconds(milliseconds: number): string {
 	return String(BigInt(Math.round(milliseconds * 1000)) * 1000n);
 }
@@ -317,7 +317,7 @@ function toKeyValues(attributes: Attributes): object[] {
 	return Object.entries(attributes).map(([key, value]) => ({ key, value: toValue(value) }));
 }
 
-/** Half a surrogate pair, as a cut or a model makes one, would make a collector refuse the whole batch. */
+/** Replaces lone surrogates, left by truncation or models, which would make a collector reject the whole batch. */
 function wellFormed(text: string, limit: number): string {
 	return toWellFormed(beginning(text, limit));
 }
@@ -330,7 +330,7 @@ function toValue(value: AttributeValue): object {
 			return { boolValue: value };
 		case "number":
 			if (Number.isSafeInteger(value)) return { intValue: String(value) };
-			// JSON has no other numbers, and the JSON form of Protocol Buffers names them.
+			// Non-finite numbers are strings in Protocol Buffers JSON.
 			return { doubleValue: Number.isFinite(value) ? value : String(value) };
 		default:
 			return { arrayValue: { values: value.map((each) => ({ stringValue: wellFormed(each, valueLimit) })) } };

@@ -1,12 +1,11 @@
-// Whether a server is ready: whether what it needs answers in time.
+// Server readiness: whether its dependencies answer in time.
 import type { Clock } from "../../base/clock.ts";
 
 /** Timeout of a check and lifetime of its cached answer, in milliseconds. Cached because anyone may ask. */
 export const readinessTime = 1000;
 
 /**
- * Calls `check` once for all who ask concurrently; ready is what resolves within a second. While a check hangs
- * no other one is begun.
+ * Concurrent callers share one call of `check`; ready means it resolves within a second. While a check hangs, no other starts.
  */
 export function createReadiness(check: () => Promise<unknown>, clock: Clock): () => Promise<boolean> {
 	let running: Promise<boolean> | null = null;

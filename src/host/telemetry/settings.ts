@@ -1,21 +1,21 @@
-// What the standard environment variables of OpenTelemetry say about traces. An empty variable counts as absent.
+// Trace settings from the standard OpenTelemetry environment variables. Empty variables count as unset.
 import { type Attributes, readTraceParent, type SpanPlace } from "./span.ts";
 
 export interface TraceSettings {
 	readonly url: string;
 	readonly headers: Readonly<Record<string, string>>;
-	/** Milliseconds for one request. */
+	/** Milliseconds per request. */
 	readonly timeout: number;
 	readonly resource: Attributes;
-	/** Whether a trace without a parent is sent. */
+	/** Whether to send a trace without a parent. */
 	readonly isSampled: (traceId: string) => boolean;
-	/** The same place, sent or not as the settings have it for a trace that somebody else began. */
+	/** Applies the sampling settings to a trace begun elsewhere. */
 	readonly adopt: (place: SpanPlace) => SpanPlace;
-	/** Whether spans have the content of messages. */
+	/** Whether spans include message content. */
 	readonly hasContent: boolean;
-	/** The span of whatever started the program; null without one. */
+	/** The span that started the program, or null. */
 	readonly outer: SpanPlace | null;
-	/** Sentences about variables that cannot be used. */
+	/** Warnings about unusable variables. */
 	readonly warnings: readonly string[];
 }
 
@@ -23,7 +23,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const standardTimeout = 10_000;
 
-/** Without a `url` when nothing is to be sent. */
+/** Has no `url` when nothing is exported. */
 export function readTraceSettings(
 	environment: Environment,
 	service: { readonly name: string; readonly version: string },
@@ -75,7 +75,7 @@ export function readTraceSettings(
 type Read = (name: string) => string | null;
 type Warn = (sentence: string) => void;
 
-/** Null when there is none. The endpoint of traces is used as it is; the other one is the base of a path. */
+/** Null when unset. The traces endpoint is used unchanged; the general endpoint is a base path. */
 function readEndpoint(
 	read: Read,
 	warn: Warn,
@@ -93,14 +93,14 @@ function readEndpoint(
 	if (own === null) url.pathname = `${url.pathname.replace(/\/$/, "")}/v1/traces`;
 	const { username, password } = url;
 	if (username === "" && password === "") return { url: url.href, headers: {} };
-	// Requests have no such addresses, and whatever shows an address must not show a password.
+	// Requests reject URLs with credentials, and displayed URLs must not show a password.
 	url.username = "";
 	url.password = "";
 	const words = [username, password].map((text) => decoded(text) ?? text).join(":");
 	return { url: url.href, headers: { authorization: `Basic ${Buffer.from(words, "utf8").toString("base64")}` } };
 }
 
-/** Pairs that can be headers: others would fail each request, with a text that may have the value in it. */
+/** Pairs that are valid headers. Others would fail each request with an error that may contain the value. */
 function readHeaders(variable: string, text: string, warn: Warn): Readonly<Record<string, string>> {
 	const entries = Object.entries(readPairs(variable, text, warn)).filter(([name, value]) => {
 		const isHeader = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
@@ -110,7 +110,7 @@ function readHeaders(variable: string, text: string, warn: Warn): Readonly<Recor
 	return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** `name=value,name=value`, with values as in URLs. */
+/** `name=value,name=value`, with URL-encoded values. */
 function readPairs(variable: string, text: string, warn: Warn): Readonly<Record<string, string>> {
 	const pairs: Record<string, string> = {};
 	for (const pair of text.split(",")) {
@@ -118,7 +118,7 @@ function readPairs(variable: string, text: string, warn: Warn): Readonly<Record<
 		const at = pair.indexOf("=");
 		const name = pair.slice(0, at).trim();
 		const value = decoded(pair.slice(at + 1).trim());
-		// The value may be a key: it is not shown.
+		// Not shown: the value may be a key.
 		if (at < 1 || name === "" || value === null || /[\r\n\0]/.test(value)) {
 			warn(`${variable} must be a list of name=value with commas between them; a pair of it is left out.`);
 			continue;

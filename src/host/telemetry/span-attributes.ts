@@ -1,22 +1,22 @@
-// Attributes of spans after the GenAI conventions: the model of an agent, and the content of messages where it is asked for.
+// Span attributes by the GenAI conventions: the agent's model, and message content if requested.
 
 import { toParts, type UserInput } from "../../api/values/content.ts";
 import type { EventBodyOf } from "../../api/values/event.ts";
 import { beginning } from "../../base/text/well-formed.ts";
 import type { Attributes } from "./span.ts";
 
-/** The model of an agent, as it was reported to the fold. */
+/** An agent's model as reported to the fold. */
 export interface ModelInUse {
-	/** The name sent to the provider; empty when it is not known. */
+	/** Name sent to the provider; empty if unknown. */
 	readonly name: string;
-	/** The type of the provider in the settings; empty when it is not known. */
+	/** Provider type from the settings; empty if unknown. */
 	readonly provider: string;
 }
 
-/** Characters of one attribute with content. */
+/** Maximum characters of a content attribute. */
 export const contentLimit = 65_536;
 
-/** What the convention calls the providers. */
+/** Provider names in the convention. */
 const providerNames: ReadonlyMap<string, string> = new Map([
 	["kimi", "moonshot_ai"],
 	["openai_legacy", "openai"],

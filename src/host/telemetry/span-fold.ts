@@ -1,5 +1,5 @@
-// Folds the events of sessions into spans, as they come: a turn is `invoke_agent`, a subagent's turn is nested in the tool
-// call that started it, a model call is `chat MODEL` and a tool call `execute_tool NAME`.
+// Folds session events into spans: a turn is `invoke_agent`, a subagent turn is nested in the tool call that started it, a model
+// call is `chat MODEL` and a tool call `execute_tool NAME`.
 
 import { inputTokens } from "../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf } from "../../api/values/event.ts";
@@ -17,49 +17,49 @@ import {
 import { Timeline } from "./timeline.ts";
 
 export interface FoldSettings {
-	/** So many lower-case hexadecimal digits at random. */
+	/** This many random lowercase hexadecimal digits. */
 	readonly hex: (length: number) => string;
-	/** Whether a new trace is sent. */
+	/** Whether to send a new trace. */
 	readonly isSampled: (traceId: string) => boolean;
-	/** Whether spans have the content of messages. */
+	/** Whether spans include message content. */
 	readonly hasContent: boolean;
-	/** A place in a trace that somebody else began, as the settings have it. */
+	/** Applies the settings to a place in a trace begun elsewhere. */
 	readonly adopt: (place: SpanPlace) => SpanPlace;
-	/** Milliseconds of a clock that nobody sets. */
+	/** Monotonic milliseconds. */
 	readonly monotonic: () => number;
-	/** Where a turn belongs that no other span contains: what started the program; null for a trace of its own. */
+	/** Parent of top-level turns: the span that started the program, or null for separate traces. */
 	readonly outer: SpanPlace | null;
 	turnStarted(): void;
 	ended(span: Span): void;
 }
 
-/** One agent of a session, from the start of its turn to the end. */
+/** One agent of a session during its turn. */
 interface OpenAgent {
 	readonly key: string;
 	readonly sessionId: string;
 	readonly turnId: string | null;
 	readonly timeline: Timeline;
-	/** Turns within turns: the command of a skill, for example. */
+	/** Nested turns, for example of a skill command. */
 	readonly turns: OpenSpan[];
 	call: OpenCall | null;
 	compaction: OpenSpan | null;
 	readonly tools: Map<string, OpenSpan>;
-	/** Also of calls that ended: a subagent in the background outlives its call. */
+	/** Includes ended calls: a background subagent outlives its call. */
 	readonly toolPlaces: Map<string, SpanPlace>;
-	/** The time of each open interaction, and the call that it is about. */
+	/** Start time and call of each open interaction. */
 	readonly waits: Map<string, { readonly toolCallId: string; readonly since: number }>;
 }
 
 interface OpenCall {
 	readonly span: OpenSpan;
 	hasBegun: boolean;
-	/** When the answer was complete, as far as that is known. */
+	/** When the answer was complete, if known. */
 	completeAt: number | null;
 	lastError: string | null;
 	readonly parts: object[];
 }
 
-/** Agents with concurrent turns; beyond, the oldest are given up: their ends were never reported. */
+/** Maximum agents with concurrent turns. Beyond it, drops the oldest, whose ends were never reported. */
 const agentLimit = 10_000;
 
 export class SpanFold {
@@ -71,14 +71,14 @@ export class SpanFold {
 		this.#settings = settings;
 	}
 
-	/** The turns that have begun and not ended, those of subagents included. */
+	/** Turns in progress, including subagents. */
 	get running(): number {
 		let count = 0;
 		for (const { turns } of this.#agents.values()) count += turns.length;
 		return count;
 	}
 
-	/** Takes the next event of a session. `model` says which one the agent of the event uses. */
+	/** Processes the next session event. `model` returns the model of the event's agent. */
 	note(event: AgentEvent, model: (event: AgentEvent) => ModelInUse): void {
 		const { body } = event;
 		if (body.type === "turn.started") {
@@ -87,7 +87,7 @@ export class SpanFold {
 		}
 		const agent = this.#agents.get(keyOf(event));
 		if (agent === undefined) return;
-		// Nearly all events are deltas, of which only the first of an answer counts.
+		// Nearly all events are deltas; only the first delta of an answer matters.
 		if (body.type === "content.delta" && agent.call?.hasBegun !== false) return;
 		const at = agent.timeline.place(event.at);
 		switch (body.type) {
@@ -197,13 +197,13 @@ export class SpanFold {
 		if (oldest !== undefined) this.#abandon(oldest, at);
 	}
 
-	/** What started the turn, where that is in a trace. */
+	/** The traced caller of the turn, if any. */
 	#startOf(trace: string | undefined): SpanPlace | null {
 		const place = trace === undefined ? null : readTraceParent(trace);
 		return place === null ? null : this.#settings.adopt(place);
 	}
 
-	/** The call that a subagent works for; null where that is not known. */
+	/** The call that a subagent works for, or null if unknown. */
 	#callerOf({ sessionId, agentPath }: AgentEvent): SpanPlace | null {
 		const toolCallId = agentPath.at(-1)?.parentToolCallId;
 		if (toolCallId == null) return this.#settings.outer;
@@ -212,7 +212,7 @@ export class SpanFold {
 		return place ?? this.#settings.outer;
 	}
 
-	/** An agent whose turn has ended. */
+	/** Removes an agent whose turn has ended. */
 	#forget({ key, toolPlaces }: OpenAgent): void {
 		this.#agents.delete(key);
 		this.#endedCalls.add(key, toolPlaces);
@@ -252,7 +252,7 @@ export class SpanFold {
 			this.#endCall(agent, at, null);
 			return;
 		}
-		// The status of an answer without usage looks like that of a change of the plan mode during the call.
+		// The status of an answer without usage looks like a plan mode change during the call.
 		if (body.plan_mode !== null) call.completeAt = at;
 	}
 
@@ -321,13 +321,13 @@ export class SpanFold {
 			this.#settings.ended(turn.end(at, error));
 		}
 		if (agent.turns.length > 0 || agent.key !== toKey(agent.sessionId, null)) return;
-		// Subagents whose ends a cancelled turn does not report.
+		// A cancelled turn does not report the ends of its subagents.
 		for (const other of this.#agents.values()) {
 			if (other.sessionId === agent.sessionId && other.turnId === agent.turnId) this.#abandon(other, at);
 		}
 	}
 
-	/** What is open in a turn ends with it. */
+	/** Ends everything open in a turn. */
 	#endParts(agent: OpenAgent, at: number, error: string | null): void {
 		this.#endCall(agent, at, error);
 		this.#endCompaction(agent, at);

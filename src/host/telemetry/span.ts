@@ -1,10 +1,9 @@
-// A span: something that took time, as traces and metrics have it. Names and attributes follow the GenAI conventions of
-// OpenTelemetry; what those do not cover is named `agentwire.*`.
+// A span for traces and metrics. Names and attributes follow the OpenTelemetry GenAI conventions; others are named `agentwire.*`.
 
 export type AttributeValue = string | number | boolean | readonly string[];
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
-/** Something that happened at one moment of a span. */
+/** An event at one moment of a span. */
 export interface SpanMoment {
 	readonly name: string;
 	/** Milliseconds since the epoch. */
@@ -18,31 +17,31 @@ export interface Span {
 	readonly spanId: string;
 	/** Null for the first span of a trace. */
 	readonly parentId: string | null;
-	/** Whether the trace is sent; its spans are counted in any case. */
+	/** Whether the trace is exported; its spans always count in metrics. */
 	readonly isSampled: boolean;
 	readonly operation: "request" | "turn" | "model-call" | "tool" | "compaction";
 	readonly name: string;
-	/** `client` for a request to another system, `server` for one of a client. */
+	/** `client` for a request to another system, `server` for a client's request. */
 	readonly kind: "internal" | "client" | "server";
 	/** Milliseconds since the epoch. */
 	readonly startedAt: number;
 	readonly endedAt: number;
-	/** Milliseconds of it in which a person's answer was waited for. */
+	/** Milliseconds spent waiting for a user's answer. */
 	readonly waited: number;
 	readonly attributes: Attributes;
 	readonly moments: readonly SpanMoment[];
-	/** The class of the error that it ended with; null without one. */
+	/** Error class at its end, or null. */
 	readonly error: string | null;
 }
 
-/** Where a span belongs. */
+/** The place of a span in a trace. */
 export interface SpanPlace {
 	readonly traceId: string;
 	readonly spanId: string;
 	readonly isSampled: boolean;
 }
 
-/** As in the header `traceparent` of W3C Trace Context; null for another text. */
+/** Parses a W3C Trace Context `traceparent` header; null if invalid. */
 export function readTraceParent(value: string | null): SpanPlace | null {
 	const found = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})/.exec(value?.toLowerCase() ?? "");
 	const [, traceId = "", spanId = "", flags = ""] = found ?? [];
@@ -73,7 +72,7 @@ export class OpenSpan {
 		Object.assign(this.#attributes, attributes);
 	}
 
-	/** Adds a number to an attribute that is a sum. */
+	/** Adds to a sum attribute. */
 	add(name: string, amount: number): void {
 		const before = this.#attributes[name];
 		this.#attributes[name] = (typeof before === "number" ? before : 0) + amount;
@@ -83,7 +82,7 @@ export class OpenSpan {
 		if (this.#moments.length < momentLimit) this.#moments.push(moment);
 	}
 
-	/** The span that this one is once it is over. */
+	/** Returns the finished span. */
 	end(at: number, error: string | null): Span {
 		const { waited, startedAt } = this;
 		const attributes = error === null ? this.#attributes : { ...this.#attributes, "error.type": error };
@@ -92,5 +91,5 @@ export class OpenSpan {
 	}
 }
 
-/** As in the software kits of OpenTelemetry. */
+/** As in the OpenTelemetry SDKs. */
 const momentLimit = 128;

@@ -1,4 +1,4 @@
-// What is observed of the sessions of a process: traces, sent to the collector that the environment names, and metrics.
+// Session telemetry of a process: traces for the configured collector, and metrics.
 
 import type { AgentEvent } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -22,21 +22,21 @@ export interface TelemetryParts {
 	readonly log: Log;
 }
 
-/** A request of a client while it is answered: a span around what it starts. */
+/** A client request in progress: a span around the work it starts. */
 export interface RequestTrace {
-	/** The place for whatever it starts, as `traceparent`; null where it is in no trace. */
+	/** `traceparent` for the work it starts; null outside a trace. */
 	readonly place: string | null;
-	/** `error` is the class of what it failed with; null for none. */
+	/** `error` is the error class, or null. */
 	end(error: string | null): void;
 }
 
 export interface Telemetry {
-	/** Begins a request for this method; `parent` is the `traceparent` that it came with, whatever that is. */
+	/** Begins a request for this method; `parent` is its unvalidated `traceparent`. */
 	request(method: string, parent: string | null): RequestTrace;
-	/** Takes an event that was delivered. Never throws, and nothing waits for it. */
+	/** Processes a delivered event. Never throws; nothing waits for it. */
 	observe(event: AgentEvent, model: (event: AgentEvent) => ModelInUse): void;
 	readonly metrics: Metrics;
-	/** Sends what has not been sent, in so many milliseconds at most; then nothing more is observed. */
+	/** Sends pending data within this many milliseconds, then stops observing. */
 	end(patience: number): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export function startTelemetry(parts: TelemetryParts): Telemetry {
 		metrics,
 		request(method, parent) {
 			const given = readTraceParent(parent);
-			// Without a collector here, what it starts may have one.
+			// Without a collector here, the work it starts may have one.
 			if (traces === null) return { place: given === null ? null : toTraceParent(given), end: () => {} };
 			const outer = given === null ? null : traces.adopt(given);
 			const traceId = outer?.traceId ?? identifiers.hex(32);
@@ -98,7 +98,7 @@ export function startTelemetry(parts: TelemetryParts): Telemetry {
 			try {
 				fold.note(event, model);
 			} catch (error) {
-				// A defect here must not end a turn. Once is enough to find it.
+				// A defect here must not end a turn. Log it once.
 				if (!hasFailed) log.error("An event could not be observed.", { error, type: event.body.type });
 				hasFailed = true;
 			}

@@ -1,26 +1,26 @@
-// The times of the events of a turn, which are those of a clock that somebody may set meanwhile: spans would then have been
-// over before they began, or have taken hours.
+// Corrects event times of a turn when the system clock is set meanwhile: otherwise spans could end before they began, or take
+// hours.
 
 /**
- * Milliseconds by which the time of an event and a clock that nobody sets may differ: an event is noted only when it is stored, which
- * can take a while.
+ * Allowed difference in milliseconds between event time and the monotonic clock: an event is recorded only once stored, which can
+ * take a while.
  */
 const tolerance = 30_000;
 
 export class Timeline {
 	readonly #monotonic: () => number;
-	/** What the time was at the zero of that clock. */
+	/** System time at the monotonic zero. */
 	readonly #origin: number;
-	/** What is added to the times of events, since the clock was set. */
+	/** Correction of event times since the clock was set. */
 	#shift = 0;
 
-	/** `at` is the time of the first event, which has just been noted. */
+	/** `at` is the time of the first event, just recorded. */
 	constructor(at: number, monotonic: () => number) {
 		this.#monotonic = monotonic;
 		this.#origin = at - monotonic();
 	}
 
-	/** The time of an event that has just been noted, as if nobody had set the clock since the first one. */
+	/** The corrected time of an event just recorded. */
 	place(at: number): number {
 		const now = this.#origin + this.#monotonic();
 		if (Math.abs(at + this.#shift - now) > tolerance) this.#shift = now - at;
