@@ -105,6 +105,7 @@ describe.skipIf(!hasBrowser)("doing it again", () => {
 		await page.getByRole("button", { name: "Cancel" }).click();
 		await expect.poll(() => field.inputValue()).toBe("");
 		await page.getByRole("button", { name: "Edit", exact: true }).click();
+		await expect.poll(() => field.inputValue()).toBe("count to tree");
 		await field.fill("count to three");
 		await page.keyboard.press("Enter");
 		const second = await nextRequest();

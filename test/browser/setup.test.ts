@@ -119,7 +119,7 @@ describe.skipIf(!hasBrowser)("the first run", () => {
 		await decide(page, "1");
 		await page.locator(".attention pre.command", { hasText: "node --test" }).waitFor();
 		await decide(page, "1");
-		await page.getByRole("radio").nth(1).check();
+		await page.locator(".attention").getByRole("radio").nth(1).check();
 		await page.getByRole("button", { name: "Answer" }).click();
 		await page.getByText("It is fixed in basket.js").waitFor();
 		expect(faults).toEqual([]);
