@@ -31,19 +31,26 @@ function fitItems(items: readonly unknown[], { items: schema }: JsonSchema, root
 	return fitted.some((item, index) => item !== items[index]) ? fitted : items;
 }
 
+/** Looks only at the members that the schema names: a model may send a hundred thousand others. */
 function fitMembers(value: Readonly<Record<string, unknown>>, schema: JsonSchema, root: JsonSchema, depth: number) {
 	const { properties, required } = schema;
 	if (!isRecord(properties)) return value;
 	const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
-	const entries = Object.entries(value).flatMap(([name, inner]): [string, unknown][] => {
-		if (!Object.hasOwn(properties, name)) return [[name, inner]];
-		const member = properties[name];
-		if (inner === null && !isRequired(name) && !takesNull(member, root)) return [];
-		return [[name, fitValue(inner, member, root, depth + 1)]];
-	});
-	const isChanged =
-		entries.length < Object.keys(value).length || entries.some(([name, inner]) => inner !== value[name]);
-	return isChanged ? Object.fromEntries(entries) : value;
+	const absent = new Set<string>();
+	const fitted = new Map<string, unknown>();
+	for (const [name, member] of Object.entries(properties)) {
+		if (!Object.hasOwn(value, name)) continue;
+		const inner = value[name];
+		if (inner === null && !isRequired(name) && !takesNull(member, root)) {
+			absent.add(name);
+			continue;
+		}
+		const fit = fitValue(inner, member, root, depth + 1);
+		if (fit !== inner) fitted.set(name, fit);
+	}
+	if (absent.size + fitted.size === 0) return value;
+	const kept = Object.entries(value).filter(([name]) => !absent.has(name));
+	return Object.fromEntries(kept.map(([name, inner]) => [name, fitted.has(name) ? fitted.get(name) : inner]));
 }
 
 function takesNull(written: unknown, root: JsonSchema): boolean {
