@@ -59,6 +59,7 @@ export async function runToolCall(
 	if (isLong) await otherWork();
 	if (!decoded.ok) return settled(unparsableArguments(decoded.reason));
 	const value = fitArguments(decoded.value, await tool.parameters());
+	if (isLong) await otherWork();
 	const verdict = await dependencies.watch.before(call, value);
 	if (signal.aborted) return null;
 	if (verdict.action === "block") return settled(blockedByHook(verdict.reason));
