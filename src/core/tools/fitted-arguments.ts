@@ -6,6 +6,9 @@ import type { JsonSchema } from "./tool.ts";
 /** Maximum depth; deeper values stay unchanged. */
 const deepest = 16;
 
+/** Maximum length; longer lists stay unchanged, since fitting each item would hold up other sessions. */
+const longest = 1000;
+
 /** Returns the same value if nothing changed. */
 export function fitArguments(value: unknown, schema: JsonSchema): unknown {
 	return fitValue(value, schema, schema, 0);
@@ -27,6 +30,7 @@ function fitValue(given: unknown, written: unknown, root: JsonSchema, depth: num
 }
 
 function fitItems(items: readonly unknown[], { items: schema }: JsonSchema, root: JsonSchema, depth: number): unknown {
+	if (items.length > longest) return items;
 	const fitted = items.map((item) => fitValue(item, schema, root, depth + 1));
 	return fitted.some((item, index) => item !== items[index]) ? fitted : items;
 }
