@@ -20,10 +20,14 @@ export interface CallDraft {
 	name: string | null;
 	/** Null before the first piece. */
 	arguments: string | null;
+	/** What of them was not emitted yet. Taken from the pieces: a slice of the whole would copy it for each piece. */
+	unsent: string;
+	isSent: boolean;
+	/** Whether there were only braces and white space so far. */
+	isBare: boolean;
 	extras: ToolCall["extras"];
 	state: "waiting" | "open" | "announced" | "closed";
 	isEnded: boolean;
-	emitted: number;
 }
 
 type Waiting =
@@ -50,8 +54,10 @@ export class PartOrder {
 
 	beginCall({ id, name, argumentsPiece, extras = null }: CallPiece): CallDraft {
 		this.#isEmpty = false;
-		const state = "waiting";
-		const call: CallDraft = { id, name, extras, arguments: argumentsPiece, state, isEnded: false, emitted: 0 };
+		const call: CallDraft = {
+			...{ id, name, extras, arguments: argumentsPiece, unsent: argumentsPiece ?? "" },
+			...{ isSent: false, isBare: isBare(argumentsPiece ?? ""), state: "waiting", isEnded: false },
+		};
 		this.#last = call;
 		this.#waiting.push({ kind: "call", call });
 		this.#release(false);
@@ -69,7 +75,9 @@ export class PartOrder {
 		call.extras ??= extras;
 		if (argumentsPiece !== null) {
 			const isFirst = isPlaceholder(call) && /^\s*\{/.test(argumentsPiece);
+			call.isBare = (isFirst || call.isBare) && isBare(argumentsPiece);
 			call.arguments = (isFirst ? "" : (call.arguments ?? "")) + argumentsPiece;
+			call.unsent = (isFirst ? "" : call.unsent) + argumentsPiece;
 		}
 		if (call.state !== "waiting") this.#emit(call);
 		this.#release(false);
@@ -93,8 +101,10 @@ export class PartOrder {
 	end(isCutOff: boolean): void {
 		const last = this.#last;
 		// A call cut off before its arguments must not run without them, so make them unparsable.
-		if (isCutOff && last !== null && this.#isLast(last) && last.emitted === 0 && !hasArguments(last)) {
+		if (isCutOff && last !== null && this.#isLast(last) && !last.isSent && !hasArguments(last)) {
 			last.arguments = "{";
+			last.unsent = "{";
+			last.isBare = true;
 		}
 		this.#release(true);
 	}
@@ -107,11 +117,9 @@ export class PartOrder {
 	/** Emits new pieces of the open call. `{}` waits for the end, because some servers send it before the real arguments. */
 	#emit(call: CallDraft): void {
 		const isOver = call.isEnded || call.state === "closed";
-		const given = call.arguments ?? "";
 		if (!isOver && isPlaceholder(call)) return;
 		if (call.state === "announced" || call.state === "closed") {
-			const piece = given.slice(call.emitted);
-			if (piece !== "") this.#ready.push({ type: "tool_call_part", arguments_part: piece });
+			if (call.unsent !== "") this.#ready.push({ type: "tool_call_part", arguments_part: call.unsent });
 		} else {
 			if (call.name === null) return;
 			call.state = "announced";
@@ -123,7 +131,8 @@ export class PartOrder {
 				extras: call.extras,
 			});
 		}
-		call.emitted = given.length;
+		call.isSent ||= call.unsent !== "";
+		call.unsent = "";
 	}
 
 	#close(call: CallDraft): void {
@@ -163,8 +172,10 @@ function hasArguments(call: CallDraft): boolean {
 
 /** Whether the arguments are an empty object that may be a placeholder. */
 export function isPlaceholder(call: CallDraft): boolean {
-	return call.emitted === 0 && call.arguments?.trim() === "{}";
+	return !call.isSent && call.isBare && call.arguments?.trim() === "{}";
 }
+
+const isBare = (text: string) => /^[\s{}]*$/.test(text);
 
 /** Whether the call has a name and a complete JSON object as arguments. */
 export function isComplete(call: CallDraft): boolean {
