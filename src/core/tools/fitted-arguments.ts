@@ -6,32 +6,36 @@ import type { JsonSchema } from "./tool.ts";
 /** Maximum depth; deeper values stay unchanged. */
 const deepest = 16;
 
-/** Maximum length; longer lists stay unchanged, since fitting each item would hold up other sessions. */
-const longest = 1000;
+type Fit = (value: unknown) => unknown;
 
 /** Returns the same value if nothing changed. */
 export function fitArguments(value: unknown, schema: JsonSchema): unknown {
-	return fitValue(value, schema, schema, 0);
+	return fitterOf(schema, schema, 0)(value);
 }
 
-function fitValue(given: unknown, written: unknown, root: JsonSchema, depth: number): unknown {
-	if (depth > deepest) return given;
-	const schemas = alternatives(written, root, 0);
+const unchanged: Fit = (value) => value;
+
+/** Fits values to a schema, which is looked at once for all of them: a list may have a hundred thousand items. */
+function fitterOf(written: unknown, root: JsonSchema, depth: number): Fit {
+	if (depth > deepest) return unchanged;
+	const schemas = alternatives(written, root, 0).map((schema) => ({ schema, types: typesOf(schema) }));
+	const types = new Set(schemas.flatMap((each) => each.types ?? []));
 	// A schema without types accepts anything.
-	if (schemas.length === 0 || schemas.some((schema) => typesOf(schema) === null)) return given;
-	const types = new Set(schemas.flatMap((schema) => typesOf(schema) ?? []));
-	const value = typeof given === "string" && !types.has("string") ? fromText(given, types) : given;
-	const fitting = schemas.filter((schema) => typesOf(schema)?.includes(typeOf(value)) === true);
-	// With several alternatives, the intended one is unknown.
-	const [schema] = fitting;
-	if (schema === undefined || fitting.length > 1) return value;
-	if (Array.isArray(value)) return fitItems(value, schema, root, depth);
-	return isRecord(value) ? fitMembers(value, schema, root, depth) : value;
+	if (schemas.length === 0 || schemas.some((each) => each.types === null)) return unchanged;
+	return (given) => {
+		const value = typeof given === "string" && !types.has("string") ? fromText(given, types) : given;
+		const type = typeOf(value);
+		const fitting = schemas.filter((each) => each.types?.includes(type) === true);
+		// With several alternatives, the intended one is unknown.
+		const [only] = fitting;
+		if (only === undefined || fitting.length > 1) return value;
+		if (Array.isArray(value)) return fitItems(value, fitterOf(only.schema["items"], root, depth + 1));
+		return isRecord(value) ? fitMembers(value, only.schema, root, depth) : value;
+	};
 }
 
-function fitItems(items: readonly unknown[], { items: schema }: JsonSchema, root: JsonSchema, depth: number): unknown {
-	if (items.length > longest) return items;
-	const fitted = items.map((item) => fitValue(item, schema, root, depth + 1));
+function fitItems(items: readonly unknown[], fitItem: Fit): unknown {
+	const fitted = items.map((item) => fitItem(item));
 	return fitted.some((item, index) => item !== items[index]) ? fitted : items;
 }
 
@@ -49,7 +53,7 @@ function fitMembers(value: Readonly<Record<string, unknown>>, schema: JsonSchema
 			absent.add(name);
 			continue;
 		}
-		const fit = fitValue(inner, member, root, depth + 1);
+		const fit = fitterOf(member, root, depth + 1)(inner);
 		if (fit !== inner) fitted.set(name, fit);
 	}
 	if (absent.size + fitted.size === 0) return value;
