@@ -4,13 +4,11 @@ import { Kernel } from "../client/client.ts";
 import { InProcessTransport } from "../frontends/shared/in-process.ts";
 import type { Installation } from "../host/installation.ts";
 import { productName, productVersion } from "../host/product.ts";
-import type { FaultOwner } from "../kernel/api.ts";
 import { nobody } from "../kernel/session/fault-owner.ts";
 import type { ProgramOptions } from "./arguments/command-line.ts";
 import type { ChatFlags } from "./arguments/options/chat-options.ts";
 import { UsageError } from "./arguments/usage-error.ts";
-import { endInTime } from "./process/process-exit.ts";
-import { takeProcess } from "./process/program-process.ts";
+import { takeStoppableProcess } from "./process/stoppable-process.ts";
 import { endProgram, startHost } from "./program/program.ts";
 
 /** Chats until the user leaves; returns the exit code. Throws UsageError. */
@@ -20,21 +18,12 @@ export async function runChat(
 	{ plain, session }: ChatFlags,
 	installation: Installation,
 ): Promise<number> {
-	const stopping = new AbortController();
-	let faultOwner = (): FaultOwner | null => null;
-	const taken = takeProcess(options, installation, {
-		onSignal() {
-			endInTime(() => 0, taken.log);
-			stopping.abort();
-		},
-		faultOwner: () => faultOwner(),
-		onBroken: () => stopping.abort(),
-	});
+	const { taken, stopping, setFaultOwner } = takeStoppableProcess(options, installation);
 	const started = await startHost(executable, options, taken, stopping.signal, { expectsClients: true });
 	if (started === null) return 0;
 	if ("exitCode" in started) return started.exitCode;
 	const host = await started.openHost(null, null);
-	faultOwner = () => host.faultOwner() ?? nobody;
+	setFaultOwner(() => host.faultOwner() ?? nobody);
 	const server = { name: productName, version: productVersion };
 	const kernel = new Kernel(new InProcessTransport({ sessions: host.sessions, server }, async () => {}), {
 		client: { name: "terminal", version: productVersion },

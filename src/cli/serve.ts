@@ -9,9 +9,8 @@ import { nobody } from "../kernel/session/fault-owner.ts";
 import type { Session } from "../kernel/session/session.ts";
 import { createStdioTransport, isStderrShared, openLineOutput, openStdin } from "../ports/transports/stdio.ts";
 import type { NamedSession, ServeOptions } from "./arguments/command-line.ts";
-import { endInTime } from "./process/process-exit.ts";
-import { takeProcess } from "./process/program-process.ts";
 import { divertNotices } from "./process/standard-error.ts";
+import { takeStoppableProcess } from "./process/stoppable-process.ts";
 import type { HostStart } from "./program/preparation.ts";
 import { endProgram, startHost, startProgram } from "./program/program.ts";
 import type { StartedKernel } from "./program/started-kernel.ts";
@@ -23,24 +22,11 @@ export async function runServer(
 	installation: Installation,
 	adjust: HostStart["adjust"] = (settings) => settings,
 ): Promise<number> {
-	const stopping = new AbortController();
-	let faultOwner = (): FaultOwner | null => null;
-	const stop = () => stopping.abort();
-	const taken = takeProcess(options, installation, {
-		onSignal() {
-			// The program may hang before an orderly shutdown is possible.
-			endInTime(() => 0, taken.log);
-			stop();
-		},
-		faultOwner: () => faultOwner(),
-		onBroken: stop,
-	});
+	const { taken, stopping, setFaultOwner } = takeStoppableProcess(options, installation);
 	if (options.prompt !== null) taken.log.warn("A prompt on the command line is not used by a server.");
 	const offer = toOffer(options);
 	const serveFrom = (program: ServedProgram) =>
-		serveClient(executable, program, offer, options, stopping.signal, (toOwner) => {
-			faultOwner = toOwner;
-		});
+		serveClient(executable, program, offer, options, stopping.signal, setFaultOwner);
 	if (options.mode !== null && options.mode !== "wire") {
 		// The library's clients may answer requests at any time.
 		const expectsClients = options.mode === "stdio";

@@ -7,7 +7,6 @@ import { claudeVersionText } from "../../frontends/claude/version.ts";
 import type { HostApi } from "../../frontends/shared/dialect.ts";
 import type { Installation } from "../../host/installation.ts";
 import { productName, productVersion } from "../../host/product.ts";
-import type { FaultOwner } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
 import { createDiskFiles } from "../../ports/files/disk-files.ts";
 import type { LineTransport } from "../../ports/rpc/transport.ts";
@@ -21,9 +20,8 @@ import {
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { ClaudeFlags } from "../arguments/sdk/claude-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
-import { endInTime } from "../process/process-exit.ts";
-import { takeProcess } from "../process/program-process.ts";
 import { writeNotice } from "../process/standard-error.ts";
+import { takeStoppableProcess } from "../process/stoppable-process.ts";
 import { endProgram, startHost } from "../program/program.ts";
 import { readClaudeOptions } from "./claude-settings.ts";
 
@@ -35,16 +33,7 @@ export async function runClaude(
 	installation: Installation,
 ): Promise<number> {
 	if (flags.asksVersion) return await printText(`${claudeVersionText}\n`);
-	const stopping = new AbortController();
-	let faultOwner = (): FaultOwner | null => null;
-	const taken = takeProcess(options, installation, {
-		onSignal() {
-			endInTime(() => 0, taken.log);
-			stopping.abort();
-		},
-		faultOwner: () => faultOwner(),
-		onBroken: () => stopping.abort(),
-	});
+	const { taken, stopping, setFaultOwner } = takeStoppableProcess(options, installation);
 	const claudeOptions = await readClaudeOptions(flags, taken.place, createDiskFiles());
 	const started = await startHost(
 		executable,
@@ -55,7 +44,7 @@ export async function runClaude(
 	if (started === null) return 0;
 	if ("exitCode" in started) return started.exitCode;
 	const host = await started.openHost(null, null);
-	faultOwner = () => host.faultOwner() ?? nobody;
+	setFaultOwner(() => host.faultOwner() ?? nobody);
 	const hostApi: HostApi = { ...host, server: { name: productName, version: productVersion }, log: started.log };
 	if (!flags.readsFrames) {
 		const code = await runPrompt(hostApi, claudeOptions, flags);

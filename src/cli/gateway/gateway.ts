@@ -17,7 +17,7 @@ import type { Converse } from "../../frontends/gateway/sockets/sockets.ts";
 import type { HostApi } from "../../frontends/shared/dialect.ts";
 import type { Installation } from "../../host/installation.ts";
 import { productName, productVersion } from "../../host/product.ts";
-import type { FaultOwner, SessionsApi } from "../../kernel/api.ts";
+import type { SessionsApi } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
 import { createDiskFiles } from "../../ports/files/disk-files.ts";
 import type { Files } from "../../ports/files/port.ts";
@@ -28,9 +28,9 @@ import type { GatewayFlags, PageFlags } from "../arguments/options/gateway-optio
 import { UsageError } from "../arguments/usage-error.ts";
 import { announce } from "../command-output.ts";
 import { openSecretly } from "../process/browser.ts";
-import { endInTime } from "../process/process-exit.ts";
-import { type ProgramProcess, takeProcess } from "../process/program-process.ts";
+import type { ProgramProcess } from "../process/program-process.ts";
 import { writeNotice } from "../process/standard-error.ts";
+import { takeStoppableProcess } from "../process/stoppable-process.ts";
 import { endProgram, startHost } from "../program/program.ts";
 import type { StartedKernel } from "../program/started-kernel.ts";
 import { readTls } from "../tls-files.ts";
@@ -55,17 +55,7 @@ export async function runGateway(
 	installation: Installation,
 ): Promise<number> {
 	refuseUnmeantAddress(flags);
-	const stopping = new AbortController();
-	let faultOwner = (): FaultOwner | null => null;
-	const stop = () => stopping.abort();
-	const taken = takeProcess(options, installation, {
-		onSignal() {
-			endInTime(() => 0, taken.log);
-			stop();
-		},
-		faultOwner: () => faultOwner(),
-		onBroken: stop,
-	});
+	const { taken, stopping, setFaultOwner } = takeStoppableProcess(options, installation);
 	if (flags.page !== null && (flags.page.asksStatus || flags.page.takesRunning)) {
 		const code = await openRunning(flags, flags.page, taken);
 		if (code !== null) return code;
@@ -80,7 +70,7 @@ export async function runGateway(
 	if ("exitCode" in started) return started.exitCode;
 	const { place, environment, shareDir, log } = taken;
 	const host = await openGatewayHost(started, log);
-	faultOwner = () => host.faultOwner() ?? nobody;
+	setFaultOwner(() => host.faultOwner() ?? nobody);
 	const program = { ...started, session: null };
 	const files = createDiskFiles(privateBelow(shareDir));
 	const tokensPath = path.join(shareDir, tokenFile);
@@ -120,7 +110,7 @@ export async function runGateway(
 	const url = toUrl(flags, gateway.port);
 	const address = token === null ? null : `${url}/#token=${token}`;
 	const isAnnounced = await announce(toAnnouncement(flags, url, address, tokensPath));
-	if (!isAnnounced) stop();
+	if (!isAnnounced) stopping.abort();
 	else if (flags.page?.showsCode === true && address !== null) await showCode(address, flags);
 	let removeOpening = async () => {};
 	const forget = flags.page === null ? async () => {} : await noteRunningGateway(shareDir, url, files);

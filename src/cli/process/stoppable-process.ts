@@ -1,0 +1,36 @@
+// The process of a command that runs until a signal stops it.
+import type { Installation } from "../../host/installation.ts";
+import type { FaultOwner } from "../../kernel/api.ts";
+import type { ProgramOptions } from "../arguments/command-line.ts";
+import { endInTime } from "./process-exit.ts";
+import { type ProgramProcess, takeProcess } from "./program-process.ts";
+
+export interface StoppableProcess {
+	readonly taken: ProgramProcess;
+	/** Aborted when the command must end; the command may abort it itself. */
+	readonly stopping: AbortController;
+	/** From now on asks this for the owner of an uncaught exception; until then, one ends the process. */
+	setFaultOwner(find: () => FaultOwner): void;
+}
+
+/** Installs the program's handlers. After a signal the process exits in time, even if it hangs. */
+export function takeStoppableProcess(options: ProgramOptions, installation: Installation): StoppableProcess {
+	const stopping = new AbortController();
+	let faultOwner = (): FaultOwner | null => null;
+	const taken = takeProcess(options, installation, {
+		onSignal() {
+			// The program may hang before an orderly shutdown is possible.
+			endInTime(() => 0, taken.log);
+			stopping.abort();
+		},
+		faultOwner: () => faultOwner(),
+		onBroken: () => stopping.abort(),
+	});
+	return {
+		taken,
+		stopping,
+		setFaultOwner(find) {
+			faultOwner = find;
+		},
+	};
+}
