@@ -1,5 +1,6 @@
 // Parses the arguments of `mcp`. mcp.ts interprets them.
 import { parseArgs } from "node:util";
+import { chooseAction } from "../chosen-action.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** An MCP server as described on the command line, not yet validated. */
@@ -23,27 +24,22 @@ export type McpAction =
 	| { readonly name: "list" }
 	| { readonly name: (typeof serverActions)[number]; readonly server: string };
 
-const allActions = ["add", "list", ...serverActions].join(", ");
+const actions = ["add", "list", ...serverActions] as const;
 
 /** Null means help. Throws UsageError. */
-export function toMcpAction([name, ...words]: readonly string[]): McpAction | null {
-	if (name === "--help" || name === "-h") return null;
+export function toMcpAction([typed, ...words]: readonly string[]): McpAction | null {
+	if (typed === "--help" || typed === "-h") return null;
+	const name = chooseAction("mcp", actions, typed);
 	if (name === "add") return toAddition(words);
-	const serverAction = serverActions.find((action) => action === name);
-	if (serverAction === undefined && name !== "list") {
-		if (name === undefined) throw new UsageError(`The command 'mcp' needs one of ${allActions}.`);
-		throw new UsageError(`The command 'mcp' does not know '${name}'; it takes ${allActions}.`);
-	}
 	if (words.includes("--help") || words.includes("-h")) return null;
 	const [word, other] = words.filter((each) => each !== "--");
-	if (serverAction === undefined) {
+	if (name === "list") {
 		if (word !== undefined) throw new UsageError(`The command 'mcp list' does not know '${word}'.`);
-		return { name: "list" };
+		return { name };
 	}
-	if (word?.startsWith("-")) throw new UsageError(`The command 'mcp ${serverAction}' does not know '${word}'.`);
-	if (other !== undefined)
-		throw new UsageError(`The command 'mcp ${serverAction}' takes one NAME, found '${other}' too.`);
-	return { name: serverAction, server: checkName(serverAction, word) };
+	if (word?.startsWith("-")) throw new UsageError(`The command 'mcp ${name}' does not know '${word}'.`);
+	if (other !== undefined) throw new UsageError(`The command 'mcp ${name}' takes one NAME, found '${other}' too.`);
+	return { name, server: checkName(name, word) };
 }
 
 function checkName(action: string, name: string | undefined): string {

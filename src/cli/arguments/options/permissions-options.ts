@@ -1,4 +1,5 @@
 // Parses the arguments of `permissions`. permissions.ts interprets them.
+import { chooseAction } from "../chosen-action.ts";
 import { UsageError } from "../usage-error.ts";
 
 export type PermissionsAction =
@@ -13,11 +14,7 @@ const actions = ["check", "explain", "list", "trust", "import"] as const;
 /** Null means help. Throws UsageError. */
 export function toPermissionsAction([typed, ...words]: readonly string[]): PermissionsAction | null {
 	if (typed === "--help" || typed === "-h") return null;
-	const name = actions.find((action) => action === typed);
-	if (name === undefined) {
-		if (typed === undefined) throw new UsageError(`The command 'permissions' needs one of ${actions.join(", ")}.`);
-		throw new UsageError(`The command 'permissions' does not know '${typed}'; it takes ${actions.join(", ")}.`);
-	}
+	const name = chooseAction("permissions", actions, typed);
 	const takesCommand = name === "check" || name === "explain";
 	// The command may be named --help, and exit code 0 would mean it is allowed.
 	if (!takesCommand && (words.includes("--help") || words.includes("-h"))) return null;

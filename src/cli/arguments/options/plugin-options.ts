@@ -1,4 +1,5 @@
 // Parses the arguments of `plugin`. plugin.ts runs them.
+import { chooseAction } from "../chosen-action.ts";
 import { UsageError } from "../usage-error.ts";
 
 export type PluginAction =
@@ -8,10 +9,13 @@ export type PluginAction =
 	| { readonly name: "remove"; readonly plugin: string }
 	| { readonly name: "info"; readonly plugin: string };
 
+const actions = ["install", "list", "remove", "info"] as const;
+
 /** Null means help. Throws UsageError. */
 export function toPluginAction(typed: readonly string[]): PluginAction | null {
 	if (typed.includes("--help") || typed.includes("-h")) return null;
-	const [name, ...words] = typed;
+	const [first, ...words] = typed;
+	const name = chooseAction("plugin", actions, first);
 	switch (name) {
 		case "install":
 			return { name, source: oneWord("plugin install", "SOURCE", words) };
@@ -23,10 +27,6 @@ export function toPluginAction(typed: readonly string[]): PluginAction | null {
 			if (other !== undefined) throw new UsageError(`The command 'plugin list' does not know '${other}'.`);
 			return { name };
 		}
-		case undefined:
-			throw new UsageError("The command 'plugin' needs one of install, list, remove, info.");
-		default:
-			throw new UsageError(`The command 'plugin' does not know '${name}'; it takes install, list, remove, info.`);
 	}
 }
 

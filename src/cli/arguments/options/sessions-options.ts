@@ -1,5 +1,6 @@
 // Parses the arguments of `sessions`. sessions.ts runs them.
 
+import { chooseAction } from "../chosen-action.ts";
 import { UsageError } from "../usage-error.ts";
 import { type ExportOptions, toExportOptions } from "./export-options.ts";
 
@@ -15,11 +16,7 @@ const actions = ["list", "show", "export", "delete"] as const;
 /** Null means help. Throws UsageError. */
 export function toSessionsAction([typed, ...words]: readonly string[]): SessionsAction | null {
 	if (typed === "--help" || typed === "-h") return null;
-	const name = actions.find((action) => action === typed);
-	if (name === undefined) {
-		if (typed === undefined) throw new UsageError(`The command 'sessions' needs one of ${actions.join(", ")}.`);
-		throw new UsageError(`The command 'sessions' does not know '${typed}'; it takes ${actions.join(", ")}.`);
-	}
+	const name = chooseAction("sessions", actions, typed);
 	if (name === "export") {
 		const options = toExportOptions(words);
 		return options === null ? null : { name, options };

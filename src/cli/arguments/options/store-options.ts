@@ -1,4 +1,5 @@
 // Parses the arguments of `store`. store.ts runs them.
+import { chooseAction } from "../chosen-action.ts";
 import { UsageError } from "../usage-error.ts";
 
 export type StoreKind = "disk" | "postgres";
@@ -23,11 +24,7 @@ const kinds = ["disk", "postgres"] as const;
 /** Null means help. Throws UsageError. */
 export function toStoreAction([typed, ...words]: readonly string[]): StoreAction | null {
 	if (typed === "--help" || typed === "-h") return null;
-	const name = actions.find((action) => action === typed);
-	if (name === undefined) {
-		if (typed === undefined) throw new UsageError(`The command 'store' needs one of ${actions.join(", ")}.`);
-		throw new UsageError(`The command 'store' does not know '${typed}'; it takes ${actions.join(", ")}.`);
-	}
+	const name = chooseAction("store", actions, typed);
 	if (words.includes("--help") || words.includes("-h")) return null;
 	const given = toFlags(name, words);
 	const json = given.has("--json");
