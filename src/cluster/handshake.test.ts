@@ -67,7 +67,7 @@ describe("the handshake of workers and front ends", () => {
 	});
 
 	it("refuses a proof that a worker made", async () => {
-		// Whoever gets a worker to answer its own nonces has proofs of a worker, which are none of a front end.
+		// Proofs that a worker gives for an attacker's nonces do not pass as a front end's.
 		const [near, far] = duplexPair();
 		const admitting = outcome(admitFrontEnd(near, secret));
 		const greeting = await new Promise<string>((resolve) => far.once("data", (chunk) => resolve(String(chunk))));

@@ -13,7 +13,7 @@ export interface PromptVariables {
 	readonly workDirListing: string;
 	/** Empty without instructions. */
 	readonly agentsMd: string;
-	/** The skill list, or a sentence that there are none. */
+	/** The skill list, or a sentence saying that the session has no skills. */
 	readonly skills: string;
 	/** Additional workspace roots with their content; empty if none. */
 	readonly additionalDirsInfo: string;

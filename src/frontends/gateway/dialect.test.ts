@@ -7,7 +7,7 @@ import { errorNumbers, toErrorObject } from "../shared/public-errors.ts";
 import { readParams } from "../shared/public-operations.ts";
 import { methods } from "./protocol.ts";
 
-/** The vocabulary is the kernel's own, whoever the event is of. */
+/** Subagents' events use the kernel's own vocabulary too. */
 const delivered = Object.fromEntries(
 	Object.keys(sampleEvents).map((type) => [type, { own: type, subagent: type }]),
 ) as DialectSubject["delivered"];

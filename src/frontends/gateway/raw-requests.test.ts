@@ -1,5 +1,5 @@
-// What a client could send that speaks no proper HTTP or WebSocket: one request is never taken for two, nothing is held for long, and
-// whoever has no token holds nothing at all.
+// Malformed HTTP and WebSocket input: one request is never read as two, nothing is held for long, and clients without a token hold
+// nothing at all.
 import { randomBytes } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { ServerResponse } from "node:http";

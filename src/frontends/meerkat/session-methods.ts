@@ -220,7 +220,7 @@ export class SessionMethods {
 		return listed;
 	}
 
-	/** Events of the session are sent to this connection from now on, whoever starts its runs. */
+	/** Subscribes this connection to the session's events, including runs that other clients start. */
 	#openStream(id: string): Promise<StreamOpenResult> {
 		return this.#sessions.using(id, async (handle) => {
 			await this.#sessions.attach(handle);

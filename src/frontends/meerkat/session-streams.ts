@@ -1,4 +1,4 @@
-// Subscriptions of a connection to the events of sessions, whoever starts their runs: `session/stream_open`.
+// A connection's subscriptions to sessions' events (`session/stream_open`), including runs that other clients start.
 import { forgetOldest } from "../../base/collections.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { cut } from "../../base/text/sentence.ts";

@@ -46,7 +46,7 @@ export interface ChosenSkills {
 
 export const noSkills: ChosenSkills = { texts: [], events: [] };
 
-/** Those of one turn. Throws SKILL_NOT_FOUND for one that there is not. */
+/** The skills of one turn. Throws SKILL_NOT_FOUND for an unknown skill. */
 export async function chooseSkills(keys: readonly SkillKey[] | null, skills: Skills): Promise<ChosenSkills> {
 	if (keys === null || keys.length === 0) return noSkills;
 	const known = await skills.skills();
@@ -60,7 +60,7 @@ export async function chooseSkills(keys: readonly SkillKey[] | null, skills: Ski
 	return { texts, events: [resolved(resolvedKeys, texts)] };
 }
 
-/** Those that a session begins with: one that there is not is reported, and the session begins without it. */
+/** The skills that a session begins with. An unknown skill is reported and left out. */
 export async function preloadSkills(keys: readonly SkillKey[] | null, skills: Skills): Promise<ChosenSkills> {
 	if (keys === null || keys.length === 0) return noSkills;
 	const known = await skills.skills();

@@ -4,7 +4,7 @@ import { isRecord } from "../../../base/json.ts";
 import { toSessionId } from "./session-id.ts";
 
 export const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
-/** Names of members that the library's schema of a record leaves out without a word. */
+/** Member names that valibot's record schema silently drops. */
 const lostNames = ["__proto__", "constructor", "prototype"];
 /** An object whose members have names of the client's choice. */
 export const namedObject = v.pipe(

@@ -15,7 +15,7 @@ const source = {
 };
 export const forkAtParamsSchema = strictParams(source);
 
-/** A message in place of the one at the index. */
+/** Replaces the message at the index. */
 const messageReplacementSchema = v.object({
 	type: v.literal("message"),
 	message: v.variant(

@@ -1,5 +1,5 @@
-// `hooks_override` of `session/create`: hooks of the session next to those of the settings. A member without an effect here
-// is refused, and so is what could not be heeded: whoever asks for a guard must not go without.
+// `hooks_override` of `session/create`: session hooks in addition to those of the settings. Members without an effect and guards that
+// cannot be enforced are rejected, so that no client believes in a guard that is missing.
 import * as v from "valibot";
 import {
 	denyingPoints,

@@ -264,7 +264,7 @@ describe.runIf(hasSandbox())("with bwrap, a confined command", () => {
 		const [name = "", ...others] = await readdir(git);
 		expect(others).toEqual([]);
 		expect(name).toMatch(/^commondir\.[0-9a-f]{12}$/);
-		// Whoever empties a directory that others still change removes what they let it lead to.
+		// Emptying a directory that others still change could remove what they make it lead to.
 		expect(await readdir(path.join(git, name, "deep"))).toEqual(["file"]);
 	});
 
