@@ -1,4 +1,5 @@
 // The program under other names: a link called `kimi` or `kimi-agent` replaces those programs.
+import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -81,7 +82,8 @@ describe("the file bin/kimi-agent", () => {
 	it.skipIf(runsOnBun)("says what it needs where there is no package", async () => {
 		const stage = createStage();
 		const node = path.join(stage.workDir, "node");
-		copyFileSync(process.execPath, node);
+		// Written by another process: a child that starts meanwhile would inherit the open file, which then cannot be run.
+		execFileSync("cp", [process.execPath, node]);
 		const { code, stderr } = await runExecutable(node, [move(stage), "--version"], {
 			env: { ...stage.environment, PATH: "" },
 		});
