@@ -116,7 +116,7 @@ describe("an approval", () => {
 			[
 				toolCall("a", "Shell", { command: "touch first" }),
 				toolCall("b", "Shell", { command: "touch first" }),
-				toolCall("c", "Shell", { command: "touch other" }),
+				toolCall("c", "Shell", { command: "mkdir other" }),
 			].join("\n"),
 			"text: done",
 		];
