@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
 const document = readFileSync(new URL("../../docs/guides/gateway.md", import.meta.url), "utf8");
-const [, table = ""] = document.split("### Faults that such servers had");
+const [, table = ""] = document.split("### Faults of similar servers");
 const rows = table
 	.split("\n")
 	.filter((line) => line.startsWith("| ") && !line.startsWith("| Known") && !line.startsWith("| ---"))
