@@ -59,7 +59,7 @@ for clients that declared \`session.notices\`, and never in a replay.`,
 	compaction_update: `The context is being compacted, or was. Only for clients that declared \`session.compaction\`; others are sent a
 [tool call](#extensions).`,
 	"CompactionUpdate.compactionId": "Id of the compaction, unique in the session.",
-	"CompactionUpdate.status": "How far it is.",
+	"CompactionUpdate.status": "The progress of the change.",
 	"elicitation/complete": "The sign-in is over: the client need not wait for the address that it has opened.",
 	"ElicitationComplete.elicitationId": "The id of the elicitation.",
 	"CancelRequest.requestId": "The `id` of the request.",

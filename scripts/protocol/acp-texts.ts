@@ -125,7 +125,7 @@ plans. A session of any other front end can be loaded. One that is open already 
 		"Deletes a session for good. What runs in it is cancelled first. One that does not exist is deleted already.",
 	"SessionDeleteParams.sessionId": "The session.",
 	"session/close":
-		"Cancels what runs in a session, and frees what it needs. It stays stored, and can be loaded again, unless nothing has happened in it: then it is deleted.",
+		"Cancels the session's work and releases its resources. The session stays stored and can be loaded again; an unused session is deleted.",
 	"SessionCloseParams.sessionId": "The session.",
 	"session/fork": `Opens a copy of a session as a session of its own, without sending its conversation. Not part of version 1 yet. It has the
 conversation, the plan and the creation options of the session; what was approved for the session is asked again. Refused while a turn
@@ -294,7 +294,7 @@ const values = {
 	PlanEntry: "Something to do.",
 	"PlanEntry.content": "The text.",
 	"PlanEntry.priority": "Always `medium`: there is no order of importance.",
-	"PlanEntry.status": "How far it is.",
+	"PlanEntry.status": "The progress of the change.",
 	Command: "A slash command.",
 	"Command.name": "Its name, without the slash.",
 	"Command.description": "What it does.",
@@ -329,7 +329,7 @@ const errors = {
 	"-32700": "The line is not JSON, or is longer than 100 MiB. The id is null.",
 	"-32600":
 		"The line is JSON but no request, or one with the id null; or the request does not fit the state of the session: nothing to sign out of, no plan mode.",
-	"-32601": "There is no such method.",
+	"-32601": "The method does not exist.",
 	"-32602":
 		"The params do not fit the method: a field is missing, or a mode, an option, a model, a cursor or a sign-in does not exist.",
 	"-32603":

@@ -270,7 +270,7 @@ export function toGatewayDocument(): string {
 	const errorRows = [
 		`| ${envelopeErrors.parse} | – | The body is no JSON. |`,
 		`| ${envelopeErrors.invalidRequest} | – | The body is no request of JSON-RPC 2.0 with an id. |`,
-		`| ${envelopeErrors.unknownMethod} | – | There is no such method. |`,
+		`| ${envelopeErrors.unknownMethod} | – | The method does not exist. |`,
 		`| ${envelopeErrors.forbidden} | – | The token may only observe. |`,
 		...Object.entries(errorNumbers).map(
 			([code, number]) => `| ${number} | \`${code}\` | The kernel's error of this code; \`message\` says what it is. |`,

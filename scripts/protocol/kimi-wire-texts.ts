@@ -20,7 +20,7 @@ event of a client is ignored, as is one that names no open approval.`,
 } as const;
 
 const results = {
-	"InitializeParams.protocol_version": "The version the client was made for. It switches nothing off.",
+	"InitializeParams.protocol_version": "The version the client was written for. It does not disable anything.",
 	"InitializeParams.client": "Who the client is.",
 	"InitializeParams.external_tools": "Tools that the client runs itself. Those of an earlier `initialize` stay.",
 	"InitializeParams.capabilities": "What the client supports. When absent, an earlier declaration holds.",
@@ -259,7 +259,7 @@ const values = {
 const errors = {
 	"-32700": "The line is not JSON, is blank, or is longer than 100 MiB. The id is null.",
 	"-32600": "The line is JSON but not a request, or looks like a reply without result and error. The id is null.",
-	"-32601": "There is no such method.",
+	"-32601": "The method does not exist.",
 	"-32602": "The params do not fit the method.",
 	"-32603": "Internal error. The cause is in the server's log; if a file could not be written, the message names it.",
 	"-32000":

@@ -108,7 +108,7 @@ export const legacy: ProtocolDescription = {
 		"-32002": "The model's provider failed.",
 		"-32003": "Not sent: prompts of this dialect are text, which every model supports.",
 		"-32099": "Something else went wrong.",
-		"-32601": "There is no such method.",
+		"-32601": "The method does not exist.",
 		"-32602": "`input` and `prompt` are missing, or not text.",
 	},
 };

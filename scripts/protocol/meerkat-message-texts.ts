@@ -41,20 +41,19 @@ export const eventTexts = {
 	"ExtractionSucceeded.origin":
 		"`final_reply` for the answer of the run, `extraction` for one that was requested again.",
 	tool_config_changed:
-		"A server of `mcp/add` or `mcp/reload`: before the next run, that its tools are about to change, and in it, what came of that. Or, before the next run, a tool of the client that the session cannot have.",
+		"The tools of a server from `mcp/add` or `mcp/reload` change: sent before the next run when the change is pending, and within the run with the outcome. Also sent before the next run for a client tool that the session cannot use.",
 	"ToolConfigChanged.payload": "The change.",
 	"ToolConfigChanged.payload.operation": "What was requested.",
 	"ToolConfigChanged.payload.target": "The server; `callback:<name>` for a tool of the client.",
-	"ToolConfigChanged.payload.status_info": "How far it is.",
+	"ToolConfigChanged.payload.status_info": "The progress of the change.",
 	"ToolConfigChanged.payload.status_info.phase":
 		"`applied` when the server is connected, `failed` when it is not, and for a tool that was refused.",
-	"ToolConfigChanged.payload.settled": "Whether this is the end of it.",
-	skills_resolved:
-		"Before a run: skills that the request or the creation of the session names, as the model gets them.",
+	"ToolConfigChanged.payload.settled": "Whether the change is complete.",
+	skills_resolved: "Before a run: the skills named by the request or at creation, as the model gets them.",
 	"SkillsResolved.skills": "Their keys.",
-	"SkillsResolved.injection_bytes": "Of their texts, in UTF-8.",
+	"SkillsResolved.injection_bytes": "Size of their text in UTF-8.",
 	skill_resolution_failed:
-		"Before the first run: a skill of `preload_skills` that there is not. The session begins without it.",
+		"Before the first run: a skill in `preload_skills` does not exist. The session starts without it.",
 	"SkillResolutionFailed.skill_key": "Its key.",
 	"SkillResolutionFailed.reason": "Why.",
 	"SkillResolutionFailed.reason.key": "The same.",
