@@ -1,5 +1,6 @@
 // Known state of a session's directories as of the last scan. A scan finds later changes, stores new contents, and ensures that
 // old contents are stored too.
+import type { Stats } from "node:fs";
 import { realpath } from "node:fs/promises";
 import path from "node:path";
 import { createPace } from "../../base/pace.ts";
@@ -9,12 +10,14 @@ import { type ReadPath, readPath, unread } from "./file-bytes.ts";
 import { blobId, type GitSource } from "./git-source.ts";
 import type { LogLine } from "./history-log.ts";
 import type { ObjectStore } from "./object-store.ts";
-import { isSameStamp, look, newWalk, type Seen, type Walk, walk } from "./walk.ts";
+import { hasStamp, look, newWalk, type Seen, type Walk, walk } from "./walk.ts";
 
 export interface IndexedPath {
 	readonly entry: Entry;
 	/** Null forces reading the content again, regardless of metadata. */
 	readonly stamp: Stamp | null;
+	/** The walk that last found it unchanged. */
+	foundIn: number;
 }
 
 export interface TreeLimits {
@@ -56,6 +59,7 @@ export class TreeIndex {
 	#ignored: ReadonlySet<string> = new Set();
 	#isKnown = false;
 	#bytes = 0;
+	#walks = 0;
 
 	constructor(settings: TreeSettings) {
 		this.#settings = settings;
@@ -86,7 +90,7 @@ export class TreeIndex {
 			this.#bytes = line.bytes;
 		} else if (line.kind === "path") {
 			if (line.entry === null) this.#paths.delete(line.path);
-			else this.#paths.set(line.path, { entry: line.entry, stamp: line.stamp });
+			else this.#paths.set(line.path, { entry: line.entry, stamp: line.stamp, foundIn: 0 });
 		}
 	}
 
@@ -125,7 +129,7 @@ export class TreeIndex {
 		if (!this.#isKnown && !this.#paths.has(target)) return [];
 		if (entry === null) this.#paths.delete(target);
 		// The next scan reads it again, because it may change within the same timestamp.
-		else this.#paths.set(target, { entry, stamp: null });
+		else this.#paths.set(target, { entry, stamp: null, foundIn: 0 });
 		return [{ kind: "path", path: target, entry, stamp: null }];
 	}
 
@@ -162,7 +166,7 @@ export class TreeIndex {
 		}
 		const startedAt = this.#settings.now();
 		const found = await this.#walk();
-		if (found.ended === "too-many") {
+		if (found.isTooMany) {
 			return {
 				changes: [],
 				lines: [],
@@ -178,7 +182,7 @@ export class TreeIndex {
 			const entry = await this.capture(target);
 			if (entry === null) return;
 			const stamp = isSettled(seen, startedAt) ? toStamp(seen) : null;
-			this.#paths.set(target, { entry, stamp });
+			this.#paths.set(target, { entry, stamp, foundIn: 0 });
 			const isSame = isSameEntry(known, entry);
 			if (stamp !== null || !isSame) lines.push({ kind: "path", path: target, entry, stamp });
 			if (!isSame) changes.push({ path: target, before: known, after: entry });
@@ -205,22 +209,21 @@ export class TreeIndex {
 			changes.push({ path: target, before: before ?? null, after });
 			lines.push({ kind: "path", path: target, entry: after, stamp });
 			if (after === null) this.#paths.delete(target);
-			else this.#paths.set(target, { entry: after, stamp });
+			else this.#paths.set(target, { entry: after, stamp, foundIn: 0 });
 		};
 		for (const [target, seen] of found.seen) {
-			const known = this.#paths.get(target);
-			if (seen.kind === "file" || seen.kind === "link") {
-				const isSame = known?.stamp != null && known.entry.kind === seen.kind && isSameStamp(known.stamp, seen);
-				if (!isSame) toRead.push([target, seen]);
-			} else {
+			if (seen.kind === "file" || seen.kind === "link") toRead.push([target, seen]);
+			else {
+				const known = this.#paths.get(target);
 				const entry = toEntry(seen);
 				if (known === undefined || !isSameEntry(known.entry, entry)) note(target, known?.entry, entry, null);
 			}
 			const rest = pace.rest();
 			if (rest !== undefined) await rest;
 		}
-		for (const [target, { entry }] of this.#paths) {
-			if (found.seen.has(target) || (look(target) !== null && !(await isBeyondLink(target)))) continue;
+		for (const [target, { entry, foundIn }] of this.#paths) {
+			if (foundIn === this.#walks || found.seen.has(target) || (look(target) !== null && !(await isBeyondLink(target))))
+				continue;
 			if (!found.unreadable.some((directory) => target.startsWith(directory + path.sep)))
 				note(target, entry, null, null);
 		}
@@ -231,16 +234,22 @@ export class TreeIndex {
 		const { limits, excluded } = this.#settings;
 		const result = newWalk();
 		const isFirst = !this.#isKnown;
+		this.#walks += 1;
 		const request = {
+			isKnown: (target: string, stats: Stats) => {
+				const known = this.#paths.get(target);
+				if (known?.stamp == null || !isOfKind(known.entry, stats) || !hasStamp(stats, known.stamp)) return false;
+				known.foundIn = this.#walks;
+				return true;
+			},
 			isOpaque: (directory: string) => this.#ignored.has(directory),
 			// Check whether git ignores a new directory before scanning it.
 			isLater: (directory: string) => !isFirst && (this.#blobs?.size ?? 0) > 0 && !this.#paths.has(directory),
 			excluded: new Set(excluded),
 			fileLimit: limits.files,
-			deadline: Number.POSITIVE_INFINITY,
 		};
 		await walk({ ...request, roots: await this.#resolvedRoots() }, result);
-		if (result.later.length === 0 || result.ended !== null) return result;
+		if (result.later.length === 0 || result.isTooMany) return result;
 		this.#ignored = await this.#settings.git.ignored();
 		const roots: string[] = [];
 		for (const directory of result.later) {
@@ -319,6 +328,10 @@ async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promis
 		for (const item of iterator) await work(item);
 	};
 	await Promise.all(Array.from({ length: concurrency }, run));
+}
+
+function isOfKind({ kind }: Entry, stats: Stats): boolean {
+	return kind === "file" ? stats.isFile() : kind === "link" && stats.isSymbolicLink();
 }
 
 function toEntry({ kind, mode }: Seen): Entry {

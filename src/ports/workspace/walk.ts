@@ -16,26 +16,29 @@ export interface WalkRequest {
 	isOpaque(directory: string): boolean;
 	/** Whether to defer a directory to `later` instead of scanning it now. */
 	isLater(directory: string): boolean;
+	/** Whether a file or link is as it was, so that the walk only counts it. */
+	isKnown(target: string, stats: Stats): boolean;
 	/** Excluded with all their contents. */
 	readonly excluded: ReadonlySet<string>;
 	readonly fileLimit: number;
-	/** Monotonic milliseconds. */
-	readonly deadline: number;
 }
 
 export interface Walk {
+	/** Everything found, except what is known. */
 	readonly seen: Map<string, Seen>;
+	/** Known files and links that were found. */
+	known: number;
 	readonly later: string[];
 	/** Unreadable directories, whose contents are unknown. */
 	readonly unreadable: string[];
 	/** Paths with names that are not UTF-8. */
 	readonly unnamed: string[];
-	/** Why the walk was incomplete, or null. */
-	ended: "too-many" | "too-late" | null;
+	/** Whether it ended at the file limit. */
+	isTooMany: boolean;
 }
 
 export function newWalk(): Walk {
-	return { seen: new Map(), later: [], unreadable: [], unnamed: [], ended: null };
+	return { seen: new Map(), known: 0, later: [], unreadable: [], unnamed: [], isTooMany: false };
 }
 
 const repositoryName = ".git";
@@ -45,9 +48,8 @@ export async function walk(request: WalkRequest, result: Walk): Promise<void> {
 	const pace = createPace();
 	const waiting = [...request.roots];
 	for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-		if (performance.now() > request.deadline) result.ended = "too-late";
-		if (result.seen.size > request.fileLimit) result.ended = "too-many";
-		if (result.ended !== null) return;
+		result.isTooMany = result.seen.size + result.known > request.fileLimit;
+		if (result.isTooMany) return;
 		let names: string[];
 		try {
 			names = readdirSync(directory);
@@ -65,6 +67,10 @@ export async function walk(request: WalkRequest, result: Walk): Promise<void> {
 			}
 			const stats = lstat(target);
 			if (stats === null) continue;
+			if (request.isKnown(target, stats)) {
+				result.known += 1;
+				continue;
+			}
 			const seen = toSeen(stats);
 			if (seen.kind !== "directory") result.seen.set(target, seen);
 			else if (request.isOpaque(target)) result.seen.set(target, { ...seen, kind: "opaque" });
@@ -112,6 +118,17 @@ function toSeen(stats: Stats): Seen {
 		changedAt: stats.ctimeMs,
 		inode: stats.ino,
 	};
+}
+
+/** Whether the stamp is that of these stats. */
+export function hasStamp(stats: Stats, stamp: Stamp): boolean {
+	return (
+		stats.size === stamp.size &&
+		stats.mtimeMs === stamp.modifiedAt &&
+		stats.ctimeMs === stamp.changedAt &&
+		stats.ino === stamp.inode &&
+		(stats.mode & permissionBits) === stamp.mode
+	);
 }
 
 export function isSameStamp(one: Stamp, other: Stamp): boolean {
