@@ -23,7 +23,7 @@ export const acpExamples: Readonly<Record<string, string>> = {
 		0,
 		"initialize",
 		'"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"elicitation":{"form":{}}},"clientInfo":{"name":"editor","version":"1.2.3"}',
-		'"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":false,"embeddedContext":true},"mcpCapabilities":{"http":true,"sse":true},"sessionCapabilities":{"list":{},"resume":{},"close":{},"delete":{},"fork":{},"additionalDirectories":{}},"auth":{"logout":{}}},"agentInfo":{"name":"agentwire","title":"agentwire","version":"1.0.0"},"authMethods":[{"id":"login","name":"Sign in to Kimi","description":"Opens the sign-in page in a browser."}],"_meta":{"steering":{"supported":true}}',
+		'"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":false,"embeddedContext":true},"mcpCapabilities":{"http":true,"sse":true},"sessionCapabilities":{"list":{},"resume":{},"close":{},"delete":{},"fork":{},"additionalDirectories":{}},"auth":{"logout":{}}},"agentInfo":{"name":"agentwire","title":"agentwire","version":"1.0.0"},"authMethods":[{"id":"login","name":"Sign in to Kimi","description":"Opens the sign-in page in a browser."}],"_meta":{"steering":{"supported":true},"rewind":{"supported":true}}',
 	),
 	authenticate: asked(1, "authenticate", '"methodId":"login"', ""),
 	logout: asked(2, "logout", "", ""),
@@ -68,6 +68,12 @@ export const acpExamples: Readonly<Record<string, string>> = {
 		"_session/steering",
 		`${session},"prompt":[{"type":"text","text":"Use tabs."}]`,
 		'"outcome":"injected"',
+	),
+	"_session/rewind": asked(
+		13,
+		"_session/rewind",
+		`${session},"messageId":"4f1c-1","dryRun":true`,
+		'"plan":{"files":[{"path":"notes.txt","action":"change","lines":{"added":1,"removed":2},"conflict":false}],"uncovered":[],"outside":[],"reasons":[]},"files":null,"messages":null',
 	),
 	"$/cancel_request": `
 ${notified("$/cancel_request", '"requestId":9')}

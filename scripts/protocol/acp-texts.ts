@@ -9,7 +9,7 @@ served; the protocol itself is described on [agentclientprotocol.com](https://ag
 
 \`\`\`
 → {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}
-← {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":false,"embeddedContext":true},"mcpCapabilities":{"http":true,"sse":true},"sessionCapabilities":{"list":{},"resume":{},"close":{},"delete":{},"fork":{},"additionalDirectories":{}},"auth":{"logout":{}}},"agentInfo":{"name":"agentwire","title":"agentwire","version":"1.0.0"},"authMethods":[{"id":"login","name":"Sign in to Kimi","description":"Opens the sign-in page in a browser."}],"_meta":{"steering":{"supported":true}}}}
+← {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":false,"embeddedContext":true},"mcpCapabilities":{"http":true,"sse":true},"sessionCapabilities":{"list":{},"resume":{},"close":{},"delete":{},"fork":{},"additionalDirectories":{}},"auth":{"logout":{}}},"agentInfo":{"name":"agentwire","title":"agentwire","version":"1.0.0"},"authMethods":[{"id":"login","name":"Sign in to Kimi","description":"Opens the sign-in page in a browser."}],"_meta":{"steering":{"supported":true},"rewind":{"supported":true}}}}
 → {"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}
 ← {"jsonrpc":"2.0","id":1,"result":{"sessionId":"0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55","modes":{"currentModeId":"default","availableModes":[]},"configOptions":[]}}
 → {"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"0199f0c2-6a51-7c3e-9d27-1b1f0e8a4c55","prompt":[{"type":"text","text":"Say hello"}]}}
@@ -51,6 +51,7 @@ its turn was cancelled. A reply that comes later is ignored.
 | Where | Meaning |
 | --- | --- |
 | method \`_session/steering\` | Gives the running turn further input; \`_meta.steering.supported\` in the answer to \`initialize\` says that it exists. |
+| method \`_session/rewind\` | Goes back to before a turn, files included; \`_meta.rewind.supported\` in the answer to \`initialize\` says that it exists. |
 | \`_meta.terminal_info\` of \`tool_call\` | A command, for a client that declared \`_meta.terminal_output\`: \`terminal_id\`, which its content names, and \`cwd\`. |
 | \`_meta.terminal_output\` of \`tool_call_update\` | More output of that command: \`terminal_id\` and \`data\`. |
 | \`_meta.terminal_exit\` of \`tool_call_update\` | The command has ended: \`terminal_id\`, \`exit_code\` and \`signal\`, null where it is not known. |
@@ -99,7 +100,8 @@ It may be sent again; what it declares then holds for the sessions that are open
 	"InitializeResult.agentInfo.title": "Its name for people.",
 	"InitializeResult.agentInfo.version": "Its version.",
 	"InitializeResult.authMethods": "The ways to sign in. There is always one, also when nobody needs to sign in.",
-	"InitializeResult._meta": "`steering` says that [`_session/steering`](#_sessionsteering) is served.",
+	"InitializeResult._meta":
+		"`steering` says that [`_session/steering`](#_sessionsteering) is served, and `rewind` that [`_session/rewind`](#_sessionrewind) is.",
 	authenticate: `Signs in, by a method that \`initialize\` has named. A client that opens addresses is requested to open the sign-in page; for other
 clients it only checks whether there is a model by now, and fails when there is none. May be withdrawn.`,
 	"AuthenticateParams.methodId": "The `id` of the method.",
@@ -162,6 +164,21 @@ where it belongs in the conversation.`,
 	"SessionSteeringParams.sessionId": "The session.",
 	"SessionSteeringParams.prompt": "What the person says.",
 	"SessionSteeringResult.outcome": "`injected`, or `promptRequired` when no turn runs: a prompt is needed.",
+	"_session/rewind": `Goes back to before a turn: its files, the conversation, or both. Call it with \`dryRun\` first and show the plan. No update is sent:
+load the session again to show the conversation. Fails while a turn runs.`,
+	"SessionRewindParams.sessionId": "The session.",
+	"SessionRewindParams.messageId": "The id of any message of the turn, or of an earlier restore, to undo it.",
+	"SessionRewindParams.files": "Whether to restore the files; true by default.",
+	"SessionRewindParams.conversation": "Whether to cut the conversation; true by default.",
+	"SessionRewindParams.conflicts":
+		"What to do if the session did not leave a file as it is now: `stop` changes nothing at all (the default), `skip` leaves the file, `take` restores it too.",
+	"SessionRewindParams.dryRun": "Only says what would be done; false by default.",
+	"SessionRewindResult.plan":
+		"What is to be done with the files, as [`files.plan`](gateway.md#filesplan) of the gateway has it; null without `files`.",
+	"SessionRewindResult.files":
+		"What was done with the files, as [`files.restore`](gateway.md#filesrestore) of the gateway has it; null for a dry run and without `files`.",
+	"SessionRewindResult.messages":
+		"Messages that the conversation has now; null for a dry run and without `conversation`.",
 	"$/cancel_request": `Withdraws a request, of either side. A request of the client is still answered: a prompt with the stop reason \`cancelled\`, any
 other that can be withdrawn (\`session/load\`, \`session/resume\`, \`authenticate\`) with the error -32800. Others are not affected.`,
 	"CancelRequestParams.requestId": "The `id` of the request.",
@@ -345,7 +362,8 @@ export const acpTexts: Readonly<Record<string, string>> = {
 		...["InitializeParams", "AuthenticateParams", "SessionNewParams", "SessionLoadParams", "SessionResumeParams"],
 		"SessionForkParams",
 		...["SessionListParams", "SessionDeleteParams", "SessionCloseParams", "SessionPromptParams", "SessionCancelParams"],
-		...["SessionSetModeParams", "SessionSetConfigOptionParams", "SessionSteeringParams", "CancelRequestParams"],
+		...["SessionSetModeParams", "SessionSetConfigOptionParams", "SessionSteeringParams", "SessionRewindParams"],
+		"CancelRequestParams",
 		...["StdioServer", "RemoteServer", "TextBlock", "ImageBlock", "AudioBlock", "ResourceLink", "ResourceBlock"],
 		...["TextResource", "BlobResource"],
 	),

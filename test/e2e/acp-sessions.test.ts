@@ -1,5 +1,7 @@
 // Stored sessions over the Agent Client Protocol, with the official client: whoever began them, however long they are, and
 // however the program or its client ended.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { isRecord } from "../../src/base/json.ts";
 import {
@@ -69,6 +71,33 @@ describe("a session", () => {
 				[forkId, "Fork: begin"],
 			].sort(),
 		);
+	});
+
+	it("goes back to before a turn, files included, once its plan was shown", async () => {
+		const stage = createStage({ scripts: [shell("echo two > kept.txt; touch made.txt"), "text: changed"] });
+		const kept = path.join(stage.workDir, "kept.txt");
+		writeFileSync(kept, "one\n");
+		const client = connectAcp(stage);
+		expect((await client.initialize())._meta).toMatchObject({ rewind: { supported: true } });
+		const sessionId = await client.open();
+		await client.prompt(sessionId, "change");
+		const messageId = client
+			.updates(sessionId)
+			.flatMap((update) => (update.sessionUpdate === "agent_message_chunk" ? [update.messageId] : []))[0];
+		const rewind = (more: object = {}) =>
+			client.agent.request<unknown, object>("_session/rewind", { sessionId, messageId, ...more });
+		const files = [
+			{ path: "kept.txt", action: "change", lines: { added: 1, removed: 1 }, conflict: false },
+			{ path: "made.txt", action: "delete", lines: { added: 0, removed: 0 }, conflict: false },
+		];
+		expect(await rewind({ dryRun: true })).toMatchObject({ plan: { files }, files: null, messages: null });
+		expect(readFileSync(kept, "utf8")).toBe("two\n");
+		writeFileSync(kept, "mine\n");
+		expect(await rewind()).toMatchObject({ files: { restored: [] }, messages: null });
+		expect(readFileSync(kept, "utf8")).toBe("mine\n");
+		expect(await rewind({ conflicts: "take" })).toMatchObject({ files: { left: [] }, messages: 0 });
+		expect(readFileSync(kept, "utf8")).toBe("one\n");
+		expect(existsSync(path.join(stage.workDir, "made.txt"))).toBe(false);
 	});
 
 	it("is listed with its title, loads with all that it was, and goes on", async () => {

@@ -153,6 +153,7 @@ export class AcpConnection implements SharedConnection {
 				"_session/steering",
 				defineMethod({ ...shapes["_session/steering"], handle: (params) => sessions.steer(params) }),
 			],
+			["_session/rewind", defineMethod({ ...shapes["_session/rewind"], handle: (params) => sessions.rewind(params) })],
 		];
 	}
 
@@ -174,7 +175,7 @@ export class AcpConnection implements SharedConnection {
 			},
 			agentInfo: { name: server.name, title: server.name, version: server.version },
 			authMethods: [...signInMethods(clientCapabilities)],
-			_meta: { steering: { supported: true } },
+			_meta: { steering: { supported: true }, rewind: { supported: true } },
 		};
 	}
 

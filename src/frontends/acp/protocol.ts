@@ -1,4 +1,5 @@
 // Declares the Agent Client Protocol, version 1: methods, updates and requests.
+import { rewoundSchema } from "../../api/values/file-changes.ts";
 import type { Protocol } from "../shared/protocol.ts";
 import * as wire from "./wire.ts";
 import * as updates from "./wire-updates.ts";
@@ -23,6 +24,7 @@ export const acpProtocol = {
 			result: wire.setConfigOptionResultSchema,
 		},
 		"_session/steering": { params: wire.promptParamsSchema, result: wire.steeringResultSchema },
+		"_session/rewind": { params: wire.rewindParamsSchema, result: rewoundSchema },
 		"$/cancel_request": { params: wire.cancelRequestParamsSchema, result: null, actsOn: "notifications" },
 	},
 	events: { ...updates.updateSchemas, ...updates.notificationSchemas },

@@ -1,5 +1,6 @@
 // Wire shapes of Agent Client Protocol version 1: params and results of the methods that clients call.
 import * as v from "valibot";
+import { conflictChoices } from "../../api/values/file-changes.ts";
 import { isRecord } from "../../base/json.ts";
 import { contentBlockSchema } from "./content.ts";
 import { quoted } from "./errors.ts";
@@ -202,6 +203,16 @@ export const steeringResultSchema = v.object({
 	outcome: v.picklist(["injected", "startedNewTurn", "failed", "promptRequired"]),
 });
 export type SteeringResult = v.InferOutput<typeof steeringResultSchema>;
+
+export const rewindParamsSchema = params({
+	...withinSession,
+	messageId: v.string(),
+	files: v.optional(v.boolean(), true),
+	conversation: v.optional(v.boolean(), true),
+	conflicts: v.optional(v.picklist(conflictChoices), "stop"),
+	dryRun: v.optional(v.boolean(), false),
+});
+export type RewindParams = v.InferOutput<typeof rewindParamsSchema>;
 
 /** In every error: its text for users, which editors show. */
 export const errorDataSchema = v.object({ details: v.string() });

@@ -142,6 +142,11 @@ const calls = fc.oneof(
 		}),
 	),
 	call(2, "_session/steering", prompt),
+	call(
+		2,
+		"_session/rewind",
+		bent({ sessionId, messageId: choose<unknown>("none", "x-1", "", 5), dryRun: choose(true, false) }),
+	),
 	call(3, "$/cancel_request", bent({ requestId: choose<unknown>("c", 1, 5, null, "probe-1", 1.5, {}) })),
 	{ weight: 6, arbitrary: fc.tuple(methods, anyValue(1)).map(([method, params]) => ({ method, params })) },
 );

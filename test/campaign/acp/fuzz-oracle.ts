@@ -20,6 +20,7 @@ export const methods = [
 	"session/set_mode",
 	"session/set_config_option",
 	"_session/steering",
+	"_session/rewind",
 	"session/cancel",
 	"$/cancel_request",
 ] as const;
@@ -148,6 +149,8 @@ function predictRequest(method: string, params: unknown, state: OracleState): ()
 			return onSession(codes.invalidParams, codes.invalidRequest);
 		case "_session/steering":
 			return () => ["result", codes.invalidParams, codes.notFound];
+		case "_session/rewind":
+			return onSession(codes.invalidParams, codes.invalidRequest);
 		default:
 			// Those that are only notifications do not exist as requests.
 			return () => [codes.methodNotFound];

@@ -3,6 +3,7 @@
 import { plainCreation } from "../../../api/options.ts";
 import { inputText, type UserInput } from "../../../api/values/content.ts";
 import type { TurnOutcome } from "../../../api/values/event.ts";
+import type { Rewound } from "../../../api/values/file-changes.ts";
 import { readSideQuestion } from "../../../api/values/slash-command.ts";
 import { KernelError } from "../../../base/errors.ts";
 import { createKeyedQueue } from "../../../base/keyed-queue.ts";
@@ -24,6 +25,7 @@ import type {
 	OpenSessionParams,
 	PromptParams,
 	PromptResult,
+	RewindParams,
 	SteeringResult,
 	StopReason,
 } from "../wire.ts";
@@ -33,6 +35,9 @@ import type { Choices } from "./choices.ts";
 import { type Prompt, Prompts } from "./prompts.ts";
 
 const pageSize = 50;
+
+/** A message id begins with the id of its turn. */
+const messageSuffix = /-.*$/s;
 
 /** The answer to a prompt canceled before its turn began. */
 const cancelled: PromptResult = { stopReason: "cancelled" };
@@ -341,6 +346,19 @@ export class SessionRequests {
 			} catch (thrown) {
 				if (thrown instanceof KernelError && thrown.code === "no-turn") return { outcome: "promptRequired" };
 				throw thrown;
+			} finally {
+				handle.release();
+			}
+		});
+	}
+
+	/** Goes back to before the turn of a message, or before a restore. */
+	async rewind({ sessionId, messageId, ...choices }: RewindParams): Promise<Rewound> {
+		const before = messageId.replace(messageSuffix, "");
+		return await this.#order.run(sessionId, async () => {
+			const handle = await this.#acquire(sessionId);
+			try {
+				return await handle.session.send({ type: "session.rewind", before, ...choices });
 			} finally {
 				handle.release();
 			}

@@ -199,6 +199,12 @@ export const acpScenarioProofs = {
 		← "agent_message_chunk"
 		→ _session/steering
 		←! promptRequired`,
+	rewind: lines`→ _session/rewind & "dryRun":true & "id":{a},
+		← "id":{a},"result":{"plan":{"files":[{"path":"kept.txt","action":"change" & "files":null,"messages":null
+		→ _session/rewind & "id":{b},
+		← "id":{b} & "restored":["kept.txt"] & "messages":0
+		→ _session/rewind & "conversation":false & "id":{c},
+		← "id":{c} & "restored":["kept.txt"] & "messages":null`,
 	"side-question": lines`→ session/prompt & "id":{a},
 		← session/request_permission
 		→ /btw & "id":{b},
