@@ -21,6 +21,7 @@ const definition = "it tells agents what to do, and which tools they have";
 
 const names: Readonly<Record<string, string>> = {
 	".git": git,
+	".hg": "hg takes its settings and hooks from there",
 	".gitmodules": "git runs what it names for submodules",
 	".gitconfig": git,
 	".agentwire": ours,

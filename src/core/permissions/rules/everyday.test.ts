@@ -78,22 +78,23 @@ function withOtherFiles(text: string): string {
 		.replaceAll(/\bbuild\/out\b/g, "dist/out");
 }
 
-/** Inline programs, deletion, signals, and programs that no rule names. */
+/** Inline programs, deletion, unpacking, signals, and a program that no rule names. */
 const askedUnderRules = [
 	"node -e 'console.log(1)'",
 	"python3 -c 'print(1)'",
 	"rm x.txt",
+	"tar xzf a.tgz",
 	"kill 123",
-	"git restore --staged a.txt",
 	"./node_modules/.bin/jest",
 ];
 
-/** A write at the top of the workspace covers that file, and an interpreter the file with its program. */
+/** A write at the top of the workspace covers that file, an interpreter the file with its program, unpacking that archive. */
 const askedAgain = [
 	'echo "hi" > out.txt',
 	"node scripts/x.js",
 	"python3 script.py --flag",
 	"rm x.txt",
+	"tar xzf a.tgz",
 	"cat <<'EOF' > x.md\n# hi\nEOF",
 ];
 
@@ -126,7 +127,7 @@ describe("everyday commands", () => {
 			const proposal = await judge.propose(requestFor(text));
 			if (proposal.kind === "grants") grants.push(...proposal.patterns);
 		}
-		expect(questions).toBe(45);
+		expect(questions).toBe(46);
 	});
 
 	it("D: after each was allowed for the session once, with other files", async () => {

@@ -1,6 +1,7 @@
 // Judges the files used by a command line, both by their written paths and by their resolved ones.
 import path from "node:path";
 import { isSensitiveFile } from "../../../ports/files/secret-paths.ts";
+import { decidingFile } from "../deciding-files.ts";
 import { isWorse } from "../policy.ts";
 import { type FileUse, filesOf, flatten } from "../shell/files-used.ts";
 import type { FoundFiles, ScriptReading } from "../shell/script.ts";
@@ -25,10 +26,6 @@ export interface UsedFiles {
 const unknown: JudgedFile = { ruling: null, isInside: false, isKnown: false };
 const keyOf = ({ operation, path: named, glob = "", found }: FileUse) =>
 	JSON.stringify([operation, named, glob, found ?? null]);
-
-/** Files below these configure which programs run, or what is allowed. */
-const deciding =
-	/(?:^|\/)(?:\.git|\.hg|\.agentwire|\.kimi|\.vscode|\.idea|\.husky|\.claude|\.cursor)(?:\/|$)|\/\.(?:mcp\.json|envrc|npmrc|gitmodules|gitconfig|bashrc|profile|zshrc)$/;
 
 export async function judgeUsedFiles(reading: ScriptReading, { rules, place }: Law): Promise<UsedFiles> {
 	const roots = await place.roots();
@@ -71,7 +68,7 @@ async function judgePath(
 	const isOpen =
 		operation === "read"
 			? !isSensitiveFile(resolved) && !isSensitiveFile(named)
-			: !deciding.test(resolved) && !deciding.test(named);
+			: decidingFile(resolved, roots) === null && decidingFile(named, roots) === null;
 	return {
 		ruling: judgeFile(operation, [...new Set([resolved, named])], roots, rules),
 		isInside: isBelow && isOpen,

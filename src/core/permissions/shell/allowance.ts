@@ -42,7 +42,7 @@ export function allows(
 		);
 	const { tokens, isPrefix } = pattern;
 	const [first] = tokens;
-	const [program, ...others] = command.words;
+	const [program, ...others] = asStaging(command.words, tokens);
 	if (first?.kind !== "literal" || program?.kind !== "literal") return false;
 	if (!isProgram(first.text, program.text, command.cwd, place.root) || takesCommands(command)) return false;
 	const words: readonly Word[] = [first, ...others];
@@ -62,13 +62,17 @@ export function allows(
 	if (runsOwnFile(known, reading, place)) return false;
 	const uses = [...usesOf(known, place.values, place.made, command)].filter(isJudgedHere);
 	return (
-		uses.every(
-			(use) => (use.operation === "read" && (rule.isConfined !== true || use.isListed === true)) || place.isInside(use),
-		) &&
+		uses.every((use) => isFree(use, rule, words.slice(0, tokens.length)) || place.isInside(use)) &&
 		// In other directories, a program finds other things to run.
 		(isAtHome(command, place) ||
 			(rule.isConfined !== true && (reading.form?.reads !== undefined || (command.cwd === null && !place.leaves))))
 	);
+}
+
+/** Whether a rule covers the file wherever it is. What runs must be in the workspace, unless the rule names it. */
+function isFree({ operation, isListed, isRun, text }: FileUse, rule: AllowingRule, named: readonly Word[]): boolean {
+	if (isRun === true && !named.some((word) => word.text === text)) return false;
+	return operation === "read" && (rule.isConfined !== true || isListed === true);
 }
 
 /** Whether the program would execute its input. Rules cannot judge such input. */
@@ -119,6 +123,15 @@ function asNamedByNpx(
 		rule: { ...rest, pattern: { ...pattern, tokens: pattern.tokens.slice(1) } },
 		command: { ...command, words },
 	};
+}
+
+/** A rule for `git add` also covers its reversal, `git restore --staged`. */
+function asStaging(words: readonly Word[], [, verb]: readonly PatternToken[]): readonly Word[] {
+	const [program, restore, option] = words;
+	const isReversal =
+		program?.text === "git" && restore?.text === "restore" && /^(?:-S|--staged)$/.test(option?.text ?? "");
+	if (!isReversal || program === undefined || verb?.kind !== "literal" || verb.text !== "add") return words;
+	return [program, { kind: "literal", text: verb.text }, ...words.slice(3)];
 }
 
 /** A path matches the file it leads to. A bare name never matches a path, because any file may have that name. */
@@ -203,6 +216,8 @@ function skipsHidden({ names: [name], given: { options, operands } }: FormReadin
 	);
 }
 
-function isAtHome({ cwd }: SimpleCommand, { isInside }: AllowPlace): boolean {
-	return cwd !== null && isInside({ operation: "read", path: cwd, text: cwd, by: "operand" });
+function isAtHome(command: SimpleCommand, { made, isInside }: AllowPlace): boolean {
+	const { cwd } = command;
+	if (cwd === null || made.holds(cwd, command)) return false;
+	return isInside({ operation: "read", path: cwd, text: cwd, by: "operand" });
 }

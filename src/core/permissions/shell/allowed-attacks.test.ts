@@ -48,6 +48,8 @@ describe("a rule does not allow", () => {
 		["marks of git in any file", "git fast-export --export-marks=f HEAD", "git:*"],
 		["an index of git in any file", "git read-tree --index-output=f HEAD", "git:*"],
 		["a checkout of git in any directory", "git checkout-index -a --prefix=/x/", "git:*"],
+		["the files that git restores as well as what is staged", "git restore --staged --worktree a", "git add:*"],
+		["what git stages from another commit", "git restore --staged --source=x a", "git add:*"],
 		["a report of pytest in any file", "pytest --junitxml=f", "pytest:*"],
 	])("%s", async (_, script, pattern) => {
 		expect(await judge(script, "allow", pattern)).not.toBe("allow");
@@ -63,7 +65,12 @@ describe("a rule still allows", () => {
 		["sed -E 's/a/b/' f", "sed:*"],
 		["find . -name '*.ts'", "find:*"],
 		["awk -F: '{print $1}' f", "awk:*"],
-		["tar xf a.tar", "tar:*"],
+		["tar cf a.tar src", "tar:*"],
+		["tar xf a.tar", "tar xf:*"],
+		["tar zxf a.tar", "tar zxf:*"],
+		["tar -xf a.tar", "tar -xf:*"],
+		["git restore --staged a.ts", "git add:*"],
+		["python3 /opt/x.py --flag", "python3 /opt/x.py:*"],
 		["curl -w '%{http_code}' http://x", "curl:*"],
 		["less -R f", "less:*"],
 		["git bundle verify f", "git:*"],

@@ -14,6 +14,8 @@ export interface FileUse {
 	readonly found?: FoundFiles;
 	/** Whether only its name and dates are read. */
 	readonly isListed?: true;
+	/** Whether it is executed, or decides what is. */
+	readonly isRun?: true;
 	readonly text: string;
 	/** A redirection, or an operand of a known program. */
 	readonly by: "redirect" | "operand";
@@ -40,9 +42,14 @@ export function* usesOf(
 	own: SimpleCommand = command,
 ): Generator<FileUse> {
 	for (const { operation, target } of command.redirects) yield* uses(operation, target, "redirect");
-	for (const { operation, word, isListed } of operandsOf(command)) yield* uses(operation, word, "operand", isListed);
+	for (const { operation, word, ...how } of operandsOf(command)) yield* uses(operation, word, "operand", how);
 
-	function* uses(operation: FileUse["operation"], given: Word, by: FileUse["by"], isListed?: true): Generator<FileUse> {
+	function* uses(
+		operation: FileUse["operation"],
+		given: Word,
+		by: FileUse["by"],
+		how: Pick<FileUse, "isListed" | "isRun"> = {},
+	): Generator<FileUse> {
 		for (const word of valuesOf(given, values)) {
 			const path = pathOf(word, command);
 			if (isPipe(word)) continue;
@@ -53,7 +60,7 @@ export function* usesOf(
 			const more = {
 				...(glob === undefined ? {} : { glob }),
 				...(found === undefined ? {} : { found }),
-				...(isListed === undefined ? {} : { isListed }),
+				...how,
 			};
 			yield { operation, path: isCertain ? path : null, text: given.text, by, ...more };
 		}
@@ -101,6 +108,8 @@ function isFreeDevice(path: string): boolean {
 export interface Made {
 	/** Whether another command creates something at this path or above it. */
 	covers(path: string, by: SimpleCommand): boolean;
+	/** Whether another command, which runs elsewhere, creates the directory or fills it. */
+	holds(directory: string, by: SimpleCommand): boolean;
 	/** Whether another command creates something anywhere below a directory. */
 	isAny(by: SimpleCommand): boolean;
 	isWritten(path: string): boolean;
@@ -109,9 +118,7 @@ export interface Made {
 /** Programs that unpack into a directory or create links. */
 const unpackers = new Set("unzip patch cpio 7z ar rsync".split(" "));
 const gitWriters = new Set(
-	"checkout switch pull merge stash reset restore apply am rebase cherry-pick revert worktree submodule clone".split(
-		" ",
-	),
+	"checkout switch pull merge stash reset restore apply am rebase cherry-pick revert worktree submodule".split(" "),
 );
 
 export function madeBy(commands: readonly CommandReading[]): Made {
@@ -139,14 +146,16 @@ export function madeBy(commands: readonly CommandReading[]): Made {
 		path: path === null ? null : posix.normalize(path).replace(/\/$/, ""),
 		by,
 	}));
+	const find = (path: string, by: SimpleCommand) => {
+		const normal = posix.normalize(path);
+		return known.filter(
+			(place) =>
+				place.by !== by && (place.path === null || normal === place.path || normal.startsWith(`${place.path}/`)),
+		);
+	};
 	return {
-		covers: (path, by) => {
-			const normal = posix.normalize(path);
-			return known.some(
-				(place) =>
-					place.by !== by && (place.path === null || normal === place.path || normal.startsWith(`${place.path}/`)),
-			);
-		},
+		covers: (path, by) => find(path, by).length > 0,
+		holds: (path, by) => find(path, by).some((place) => place.path !== place.by.cwd),
 		isAny: (by) => known.some((place) => place.by !== by),
 		isWritten: (path) =>
 			written.has(posix.normalize(path)) ||
@@ -165,5 +174,7 @@ function scopeOf({ words: [program, ...words] }: SimpleCommand): "operands" | "d
 	if (/^(?:bsd|g)?tar$/.test(name))
 		return letters[0]?.includes("x") || words.some(({ text }) => /^--(?:ex|ge)|^-\w*x/.test(text)) ? "directory" : null;
 	if (unpackers.has(name)) return "directory";
-	return name === "git" && words.some(({ text }) => gitWriters.has(text)) ? "directory" : null;
+	if (name !== "git") return null;
+	if (words.some(({ text }) => text === "clone")) return "operands";
+	return words.some(({ text }) => gitWriters.has(text)) ? "directory" : null;
 }

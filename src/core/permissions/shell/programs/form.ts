@@ -2,7 +2,7 @@
 import type { Word } from "../script.ts";
 import type { ReadOption } from "./options.ts";
 
-/** How a program uses its operands. "run": executes the file; "list": shows only names and dates. */
+/** How a program uses its operands. "run": executes the files, or the first one if options precede it; "list": shows only names and dates. */
 export type Operands =
 	| "none"
 	| "list"
@@ -22,8 +22,8 @@ export interface Given {
 
 export interface Form {
 	/**
-	 * The options that a prefix rule covers, in the syntax of `optionTable`. Suffix `r`, `w` or `d`: the value is a file to read,
-	 * a file to write, or a directory to write to.
+	 * The options that a prefix rule covers, in the syntax of `optionTable`. Suffix `r`, `w`, `d` or `x`: the value is a file to
+	 * read, a file to write, a directory to write to, or a file that decides what runs.
 	 */
 	readonly options?: string;
 	/** Known options that a rule must name. */
@@ -66,4 +66,6 @@ export interface FileOperand {
 	readonly word: Word;
 	/** Whether only its name and dates are read. */
 	readonly isListed?: true;
+	/** Whether it is executed, or decides what is. */
+	readonly isRun?: true;
 }

@@ -57,8 +57,10 @@ function tableName(program: string): string | null {
 	return forms.has(plain) ? plain : null;
 }
 
-function readLevel(form: Form, given: readonly Word[], named: number, names: readonly string[]): FormReading {
+function readLevel(form: Form, given: readonly Word[], count: number, names: readonly string[]): FormReading {
 	const words = form.spread?.(given) ?? given;
+	// The first word may have become several.
+	const named = count > 0 ? count + words.length - given.length : 0;
 	const delegated = form.delegate?.(words) ?? null;
 	if (delegated !== null) {
 		const skipped = words.length - delegated.words.length;
@@ -159,7 +161,7 @@ function doubtOfOperands({ operand, most }: Form, { operands }: Given): string |
 interface Tables {
 	readonly table: OptionTable;
 	readonly others: ReadonlySet<string>;
-	/** r, w or d, by option name. */
+	/** r, w, d or x, by option name. */
 	readonly uses: ReadonlyMap<string, string>;
 }
 
@@ -171,7 +173,7 @@ function tablesOf(form: Form): Tables {
 	if (known !== undefined) return known;
 	const uses = new Map<string, string>();
 	const plain = (spec = "") =>
-		spec.replaceAll(/(-\w:|--[\w-]+=)([rwd])(?=\s|$)/g, (_, option: string, use: string) => {
+		spec.replaceAll(/(-\w:|--?[\w-]+=)([rwdx])(?=\s|$)/g, (_, option: string, use: string) => {
 			uses.set(option.replaceAll(/^--?|[:=]$/g, ""), use);
 			return option;
 		});
@@ -209,7 +211,9 @@ export function filesOfForm({ form, given }: FormReading): readonly FileOperand[
 	const { uses } = tablesOf(form);
 	const values = options.flatMap(({ name, value }): readonly FileOperand[] => {
 		const use = uses.get(name);
-		return value === null || use === undefined ? [] : [{ operation: use === "r" ? "read" : "write", word: value }];
+		if (value === null || use === undefined) return [];
+		if (use === "x") return [{ operation: "read", word: value, isRun: true }];
+		return [{ operation: use === "r" ? "read" : "write", word: value }];
 	});
 	const isInstead = options.some(({ name }) => form.instead?.split(" ").includes(name) === true);
 	const hasTarget = options.some(({ name }) => uses.get(name) === "d");
@@ -223,7 +227,9 @@ export function filesOfForm({ form, given }: FormReading): readonly FileOperand[
 	return [
 		...values,
 		...more,
-		...files.flatMap((word, index) => usesOf(form.files, word, index, hasTarget ? -1 : files.length)),
+		...files
+			.slice(0, form.files === "run" && form.optionsFirst === true ? 1 : files.length)
+			.flatMap((word, index) => usesOf(form.files, word, index, hasTarget ? -1 : files.length)),
 	];
 }
 
@@ -244,7 +250,7 @@ function usesOf(kind: Operands | undefined, word: Word, index: number, count: nu
 		case "read":
 			return [reading];
 		case "run":
-			return index === 0 ? [reading] : [];
+			return [{ ...reading, isRun: true }];
 		case "write":
 			return [writing];
 		case "both":

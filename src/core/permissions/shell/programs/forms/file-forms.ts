@@ -16,17 +16,15 @@ const copied: NonNullable<Form["moreFiles"]> = ({ options, operands }) => {
 	});
 };
 
-/** The files extracted from an archive. */
-const written = (words: readonly Word[]) => words.map((word): FileOperand => ({ operation: "write", word }));
-
 const tar: Form = {
 	reads: ({ options }) =>
 		options.some(({ name }) => /^(?:t|list)$/.test(name)) &&
 		!options.some(({ name }) => /^(?:[cxurA]|create|extract|get)$/.test(name)),
 	options:
-		"-cxtuzjJvkphamO -f: -C: -T:r --create --extract --list --get --gzip --bzip2 --xz --zstd --verbose --file= --directory= --exclude= --strip-components= --no-same-owner --keep-old-files",
+		"-ctuzjJvkphamO -f: -C: -T:r --create --list --gzip --bzip2 --xz --zstd --verbose --file= --directory= --exclude= --strip-components= --no-same-owner --keep-old-files",
+	// Any member may decide what runs, such as `.git/hooks/pre-commit`.
 	others:
-		"-r -b: -g: -H: -I: -F: -K: -L: -N: -V: -X: -P --append --update --to-command= --use-compress-program= --checkpoint --checkpoint-action= --info-script= --new-volume-script= --rsh-command= --rmt-command=",
+		"-x --extract --get -r -b: -g: -H: -I: -F: -K: -L: -N: -V: -X: -P --append --update --to-command= --use-compress-program= --checkpoint --checkpoint-action= --info-script= --new-volume-script= --rsh-command= --rmt-command=",
 	spread: spreadOlderOptions,
 	moreFiles: ({ options, operands }) => {
 		const has = (names: RegExp) => options.some(({ name }) => names.test(name));
@@ -84,7 +82,12 @@ function isWebAddress(word: Word | null): boolean {
 
 export const fileForms: Readonly<Record<string, Form>> = {
 	cp: {
-		options: `-RrapfvnuiLPdHlT ${copying} --recursive --archive --force --verbose --no-clobber --update --preserve`,
+		options: `-RrapfvnuiLPdHl ${copying} --recursive --archive --force --verbose --no-clobber --update --preserve`,
+		others: "-T --no-target-directory",
+		judge: ({ operands }) =>
+			operands.slice(0, -1).some(({ text }) => /(?:^|\/)\.\.?\/*$/.test(text))
+				? "it copies whatever the directory holds, such as `.git`, into another one"
+				: null,
 		files: "read, last written",
 		moreFiles: copied,
 	},
@@ -118,11 +121,20 @@ export const fileForms: Readonly<Record<string, Form>> = {
 	}),
 	...rows("tar bsdtar gtar", tar),
 	zip: { options: "-rqjuy -x: -# --exclude=", others: "-i: -b: -T --unzip-command= --test", files: "write" },
-	unzip: { options: "-loqjntpv -d:d -x:", files: "read", moreFiles: ({ operands }) => written(operands.slice(1)) },
+	// Without these options they write whatever the archive or the patch names.
+	unzip: {
+		options: "-lqtpv",
+		others: "-ojn -d:d -x:",
+		files: "read",
+		judge: ({ options }) =>
+			options.some(({ name }) => /^[ltpv]$/.test(name)) ? null : "the archive may hold files that decide what runs",
+	},
 	patch: {
 		options: "-RNslf -p: -i:r --dry-run --verbose --forward",
 		others: "-o:w -d:d --input=r --output=w --directory=d",
 		files: "write",
+		judge: ({ options }) =>
+			options.some(({ name }) => name === "dry-run") ? null : "the patch may change files that decide what runs",
 	},
 	kill: { options: "-lL -s: -n: -# -9 -TERM", operand: /^%?\d+$/, isExact: true },
 	curl,

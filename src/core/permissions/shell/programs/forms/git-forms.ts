@@ -162,8 +162,10 @@ const changing: Readonly<Record<string, Form>> = {
 	},
 	bisect: { verbs: rows("start good bad reset log skip old new", { operand: reference }) },
 	config: {
+		// Newer versions have verbs without a dot, such as `edit`.
 		reads: ({ options, operands }) =>
-			operands.length <= 1 || options.some(({ name }) => /^(?:get|get-all|get-regexp|list|l)$/.test(name)),
+			(operands.length === 1 && operands[0]?.text.includes(".") === true) ||
+			options.some(({ name }) => /^(?:get|get-all|get-regexp|list|l)$/.test(name)),
 		options:
 			"-lz --global --local --system --get --get-all --get-regexp --list --show-origin --show-scope --name-only --null --type= --default= --bool --int --path",
 		others:
@@ -236,6 +238,7 @@ const changing: Readonly<Record<string, Form>> = {
 	revert: { options: "-n -m: --no-edit --abort --continue --skip --quit --no-commit --mainline=" },
 	reset: { options: "-qpN --soft --mixed --quiet --patch", others: "--hard --merge --keep" },
 	apply: {
+		isNamed: true,
 		options: "-Rqv -p: --check --stat --numstat --summary --index --cached --reverse --3way --verbose --whitespace=",
 		files: "read",
 	},
@@ -244,11 +247,15 @@ const changing: Readonly<Record<string, Form>> = {
 		others: "-o:w --output=w --remote= --exec=",
 	},
 	bundle: { verbs: rows("verify list-heads", { options: "-q", files: "read" }) },
-	init: { options: "-q -b: --quiet --bare --initial-branch=" },
+	init: { options: "-q -b: --quiet --bare --initial-branch=", files: "write" },
 	clone: {
 		options:
 			"-qvn -b: -o: --depth= --branch= --single-branch --quiet --bare --no-tags --no-checkout --filter= --origin=",
 		operand: /^(?:(?:https?|ssh|git):\/\/\S+|[\w.-]+@[\w.-]+:[\w./~-]+|(?!-)[\w./-]+)$/,
+		moreFiles: ({ operands: [from, to] }) => {
+			const name = /([^/:]+?)(?:\/*\.git)?\/*$/.exec(from?.text ?? "")?.[1] ?? "";
+			return [{ operation: "write", word: to ?? { kind: "literal", text: name } }];
+		},
 	},
 	...rows("rm mv clean gc fsck notes", {
 		isNamed: true,

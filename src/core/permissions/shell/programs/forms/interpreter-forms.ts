@@ -76,7 +76,7 @@ export const interpreterForms: Readonly<Record<string, Form>> = {
 			}),
 		},
 	},
-	java: { options: "-version -ea -jar=r", isSingleDash: true, optionsFirst: true, files: "run" },
+	java: { options: "-version -ea -jar=x", isSingleDash: true, optionsFirst: true, files: "run" },
 	javac: {
 		options: "-version -g -nowarn -Xlint -Werror",
 		isSingleDash: true,

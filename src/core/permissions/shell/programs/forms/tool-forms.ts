@@ -80,12 +80,13 @@ const node: Readonly<Record<string, Form>> = {
 	}),
 	tsc: {
 		options:
-			"-b -d -w -v -p:r -t: -m: --noEmit --watch --build --skipLibCheck --strict --pretty --incremental --listFiles --showConfig --noEmitOnError " +
-			"--project=r --target= --module= --jsx= --lib= --moduleResolution= --esModuleInterop --declaration --emitDeclarationOnly --traceResolution",
+			"-b -d -w -v -p:x -t: -m: --noEmit --watch --build --skipLibCheck --strict --pretty --incremental --listFiles --showConfig --noEmitOnError " +
+			"--project=x --target= --module= --jsx= --lib= --moduleResolution= --esModuleInterop --declaration --emitDeclarationOnly --traceResolution",
 		// An at sign introduces an options file.
 		operand: /^[^@]/,
-		files: "read",
+		files: "run",
 	},
+	// These two run the configuration that they find beside a file.
 	eslint: {
 		options:
 			"-f: --format= --ext= --fix --fix-dry-run --quiet --max-warnings= --cache --no-error-on-unmatched-pattern --color --no-color " +
@@ -97,12 +98,12 @@ const node: Readonly<Record<string, Form>> = {
 			)
 				? null
 				: "a format of eslint may be any file",
-		files: "read",
+		files: "run",
 	},
 	prettier: {
 		options:
 			"-cwlu --check --write --list-different --ignore-unknown --log-level= --no-color --cache --no-error-on-unmatched-pattern",
-		files: "read",
+		files: "run",
 	},
 	...rows("jest mocha ava tap playwright", runnerArguments),
 	vitest: { ...runnerArguments, verbs: rows("run watch list bench related", runnerArguments) },
@@ -124,7 +125,7 @@ const pytest: Form = {
 const pip: Form = {
 	verbs: {
 		...rows("install uninstall download", {
-			options: "-qUy -r:r --upgrade --quiet --user --no-deps --no-cache-dir --requirement=r --yes --pre",
+			options: "-qUy -r:x --upgrade --quiet --user --no-deps --no-cache-dir --requirement=x --yes --pre",
 			operand: packageName,
 		}),
 		...rows("list show freeze check", { options: "-ov --outdated --format= --verbose", operand: packageName }),
@@ -138,7 +139,7 @@ const python: Readonly<Record<string, Form>> = {
 		verbs: rows("check format", {
 			options:
 				"-qw --fix --quiet --diff --select= --ignore= --no-cache --check --line-length= --preview --show-fixes --statistics --watch --unsafe-fixes",
-			files: "read",
+			files: "run",
 		}),
 	},
 	mypy: {
@@ -147,7 +148,7 @@ const python: Readonly<Record<string, Form>> = {
 	},
 	...rows("black isort", {
 		options: "-qvl: --check --diff --quiet --verbose --line-length= --check-only",
-		files: "read",
+		files: "both",
 	}),
 	uv: {
 		options: "-q --quiet --offline",
@@ -168,7 +169,7 @@ export const pythonModules: Readonly<Record<string, Form>> = {
 	pip,
 	unittest: {
 		options: "-vqfb -k: --verbose --quiet --failfast --buffer --locals",
-		verbs: { discover: { options: "-v -s: -p: -t:" } },
+		verbs: { discover: { options: "-v -s:x -p: -t:x" } },
 		operand: plainWord,
 		files: "run",
 	},
@@ -222,6 +223,7 @@ const compiled: Readonly<Record<string, Form>> = {
 				isSingleDash: true,
 				value: /^[^@]*$/s,
 				operand: /^(?!-)[\w./-]+$/,
+				files: "run",
 				verbs: rows("tidy download verify graph why init vendor", {
 					options: "-v -x",
 					isSingleDash: true,
@@ -270,11 +272,11 @@ const compiled: Readonly<Record<string, Form>> = {
 		operand: /^(?!@)[\w./-]+$/,
 		files: "read",
 	}),
-	cmake: { options: "-j? -S:r -B:d --build=d --target= --parallel --config=", operand: plainWord },
+	cmake: { options: "-j? -S:x -B:d --build=x --target= --parallel --config=", operand: plainWord },
 	...rows("dotnet", {
 		verbs: rows("build test restore", {
 			options: "-c: -v: --no-restore --no-build --configuration= --filter= --nologo",
-			files: "read",
+			files: "run",
 		}),
 	}),
 	swift: { verbs: rows("build test", { options: "-c: --filter= --configuration= --parallel" }) },
