@@ -109,6 +109,7 @@ export function toSessionParts(played: PlayedParts): SessionParts {
 		remindsOfAbsence: false,
 		isOneOfMany: false,
 		passesUnknownCommands: false,
+		titles: "prompt",
 		whenUnattended: "wait",
 		judge: tools.judge,
 		policies: [],

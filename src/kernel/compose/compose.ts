@@ -234,6 +234,7 @@ export async function composeSession(
 		remindsOfAbsence: !configuration.skipAfkPromptInjection,
 		isOneOfMany: options.isOneOfMany === true,
 		passesUnknownCommands: options.passesUnknownCommands === true,
+		titles: agentwire.titles,
 		hooks: configuration.hooks.map(({ event, matcher, command, timeout, failClosed }) => ({
 			kind: "command",
 			event,

@@ -4,6 +4,7 @@ import { type AgentEvent, type EventBody, statusChanged } from "../../api/values
 import { never } from "../../base/abort.ts";
 import type { TaskOperations } from "../../core/tools/operations.ts";
 import type { Tool } from "../../core/tools/tool.ts";
+import type { SessionState } from "../../ports/store/session-store.ts";
 import { startAgentTask } from "../background/agent-task.ts";
 import { BackgroundTasks } from "../background/background-tasks.ts";
 import { LiveOutput } from "../background/live-output.ts";
@@ -39,6 +40,7 @@ import { SessionModes } from "./session-modes.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { SessionTitle } from "./session-title.ts";
 import { SideQuestions } from "./side-questions.ts";
+import { suggestTitle } from "./title-suggestion.ts";
 import { type SetLoader, ToolServers } from "./tool-servers.ts";
 
 export interface AssembledSession {
@@ -124,14 +126,6 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		prepare: (change) => parts.models.prepare(change),
 		loadContext: () => main.load(),
 		changed: (choice) => reportVolatile({ type: "model.changed", model: choice }),
-	});
-
-	const title = new SessionTitle({
-		stored,
-		async emit(body, state) {
-			// Nobody has to read it for the title to be another one.
-			await emitter.emit({ turnId: null, agentPath: [] }, body, { state, sync: true }, AbortSignal.abort());
-		},
 	});
 
 	/** Whether what a person has to answer waits for a client that can, and is asked whether there is one or not. */
@@ -295,6 +289,25 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		retries: services,
 		emit: async (body, signal) => emitter.emit({ turnId: null, agentPath: [] }, body, {}, signal),
 		deliverVolatile: (body) => emitter.deliverVolatile({ turnId: null, agentPath: [] }, body),
+	});
+	/** Nobody has to read it for it to be so. */
+	const emitOutside = async (body: EventBody, state: Partial<SessionState> = {}) =>
+		emitter.emit({ turnId: null, agentPath: [] }, body, { state, sync: true }, AbortSignal.abort());
+	const suggestion = {
+		async agent() {
+			await turn.running?.ended;
+			return await main.load();
+		},
+		budget: budgets.inTurn.outsideTurns(),
+		cacheKey: stored.id,
+		retries: services,
+		emit: emitOutside,
+	};
+	const title = new SessionTitle({
+		stored,
+		emit: emitOutside,
+		suggest: parts.titles === "model" ? (input, signal) => suggestTitle(input, suggestion, signal) : null,
+		log,
 	});
 	const rewind = new SessionRewind({
 		stored,

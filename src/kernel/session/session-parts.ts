@@ -87,6 +87,8 @@ export interface SessionParts {
 	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes" | "fetch" | "sessionHooks">;
 	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn" | "isSupported">;
 	readonly skills: readonly Skill[];
+	/** Who names the session after its first answered prompt: the beginning of the prompt, or the model in a request of its own. */
+	readonly titles: "prompt" | "model";
 	/** Notices for clients in the first turn of this process. */
 	readonly startNotices?: readonly StartNotice[];
 	/** Repetitions of a prompt after the first run; 0 for none, -1 lets the model decide. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { silentLog } from "../../base/log.ts";
 import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
 import { SessionTitle } from "./session-title.ts";
 
@@ -12,6 +13,8 @@ async function createSubject() {
 			if (state.isHeld) await new Promise<void>((resolve) => held.push(resolve));
 			await stored.commit({ state: change });
 		},
+		suggest: null,
+		log: silentLog,
 	});
 	return { stored, title, state, release: () => held.splice(0).forEach((resolve) => void resolve()) };
 }

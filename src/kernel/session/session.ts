@@ -392,7 +392,7 @@ export class Session implements SessionApi {
 
 	/** Cancels the running turn, settles every interaction and ends client feeds. Idempotent. */
 	async stop(): Promise<void> {
-		const { turn, background, interactions, sideQuestions, servers, clients } = this.#assembled;
+		const { turn, background, interactions, sideQuestions, title, servers, clients } = this.#assembled;
 		this.#closing = true;
 		this.#startHooks.abort();
 		// Runs concurrently with the other shutdown steps; `close` waits for it.
@@ -400,7 +400,7 @@ export class Session implements SessionApi {
 		interactions.settleAll();
 		turn.running?.controller.abort();
 		await Promise.all([turn.running?.ended, background.endAgents(), this.#begun]);
-		await sideQuestions.stop();
+		await Promise.all([sideQuestions.stop(), title.stop()]);
 		servers?.end();
 		clients.end();
 	}

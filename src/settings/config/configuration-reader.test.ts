@@ -85,6 +85,7 @@ const defaults: Configuration = {
 		typedParts: false,
 		formerNames: false,
 		exactApprovals: false,
+		titles: "prompt",
 		limits: {
 			sessionTokens: null,
 			sessionSeconds: null,
@@ -223,6 +224,7 @@ oauth_host = "https://sign-in.example.com"
 oauth_client_id = "program-7"
 max_events = "1.2"
 typed_parts = true
+titles = "model"
 former_names = true
 mcp_start_timeout = 0
 ca_file = "~/ca.pem"
@@ -305,6 +307,7 @@ const full: Configuration = {
 		typedParts: true,
 		formerNames: true,
 		exactApprovals: false,
+		titles: "model",
 		limits: {
 			sessionTokens: 1_000_000,
 			sessionSeconds: 3600,

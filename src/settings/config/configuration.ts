@@ -105,6 +105,8 @@ export interface AgentwireSettings {
 	readonly typedParts: boolean;
 	readonly formerNames: boolean;
 	readonly exactApprovals: boolean;
+	/** Who names a session after its first answered prompt. */
+	readonly titles: "prompt" | "model";
 	readonly limits: LimitSettings;
 	readonly rewind: RewindSettings;
 	/** Null if model requests are neither recorded nor replayed. */
@@ -313,6 +315,7 @@ export function toConfiguration(file: ConfigurationFile, text: string | null = n
 			typedParts: agentwire.typed_parts,
 			formerNames: agentwire.former_names,
 			exactApprovals: agentwire.exact_approvals,
+			titles: agentwire.titles,
 			limits: camelCased(agentwire.limits),
 			cassette: agentwire.cassette === null ? null : camelCased(agentwire.cassette),
 			rewind: camelCased(agentwire.rewind),

@@ -286,6 +286,7 @@ const agentwireTable = table({
 	typed_parts: v.optional(flag, false),
 	former_names: v.optional(flag, false),
 	exact_approvals: v.optional(flag, false),
+	titles: v.optional(oneOf(["prompt", "model"]), "prompt"),
 	limits: v.optional(limitsTable, {}),
 	cassette: nullable(cassetteTable),
 	rewind: v.optional(rewindTable, {}),

@@ -70,6 +70,7 @@ export function createQuietParts(
 	| "forbiddenModes"
 	| "isOneOfMany"
 	| "passesUnknownCommands"
+	| "titles"
 	| "compaction"
 	| "budgets"
 	| "hooks"
@@ -113,6 +114,7 @@ export function createQuietParts(
 		forbiddenModes: new Map(),
 		isOneOfMany: false,
 		passesUnknownCommands: false,
+		titles: "prompt",
 		compaction: { triggerRatio: 0.85, reservedTokens: 0 },
 		budgets: { session: noLimits, turn: noLimits, warningRatio: 0.8 },
 		hooks: [],
