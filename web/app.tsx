@@ -59,7 +59,7 @@ export function App(): JSX.Element {
 					event.target instanceof HTMLElement && event.target.closest("[data-session]") && setDrawer(false)
 				}
 			>
-				<Sessions />
+				<Sessions onKeys={() => setKeys(true)} />
 			</nav>
 			{drawer ? (
 				<button type="button" class="veil" aria-label="Close the sessions" onClick={() => setDrawer(false)} />
@@ -98,8 +98,8 @@ export function App(): JSX.Element {
 				/>
 			)}
 			{keys ? (
-				<dialog ref={dialog} onClose={() => setKeys(false)} aria-label="Keys">
-					<h2>Keys</h2>
+				<dialog ref={dialog} onClose={() => setKeys(false)} aria-label="Keyboard shortcuts">
+					<h2>Keyboard shortcuts</h2>
 					<dl>
 						{keyMap.map(([key, about]) => (
 							<div>
@@ -150,8 +150,8 @@ const keyMap = [
 	["f", "find in the conversation"],
 	["/", "commands"],
 	["@", "files of the project"],
-	["Ctrl+K", "go to a session, or do something"],
-	["?", "these keys"],
+	["Ctrl+K", "go to a session, or run a command"],
+	["?", "show these shortcuts"],
 ] as const;
 
 function moveBlock(by: 1 | -1): void {
@@ -173,12 +173,13 @@ function NoToken(): JSX.Element {
 		<main class="alone">
 			<h1>agentwire</h1>
 			<p>
-				{fault.value ?? "This page needs the address that `agentwire web` printed: it has the token that lets you in."}
+				{fault.value ??
+					"Open this page with the address that `agentwire web` prints: it has the token that lets you in."}
 			</p>
 			<p class="quiet">
 				{fault.value === null
-					? "Run it again to have the address again; the one before stays valid until new tokens are made."
-					: "The gateway was started anew with other tokens. Open the address that it printed, here or in another window."}
+					? "Run `agentwire web` again to get the address. Earlier ones stay valid until there are new tokens."
+					: "The gateway has new tokens. Open the address that it printed, here or in another window."}
 			</p>
 		</main>
 	);
@@ -190,11 +191,9 @@ function Lost(): JSX.Element {
 		<div class="alone">
 			<h1>This session cannot be opened</h1>
 			<p role="alert">{lost.value}</p>
-			<p class="quiet">
-				It may have been deleted, or be one of another gateway. The others are in the list of sessions.
-			</p>
+			<p class="quiet">It may have been deleted, or belong to another gateway. Choose one from the list of sessions.</p>
 			<button type="button" class="main" onClick={leave}>
-				To the beginning
+				Back to the start
 			</button>
 		</div>
 	);
@@ -221,27 +220,26 @@ function Welcome(): JSX.Element {
 	const [isAdding, setAdding] = useState(false);
 	const hasModel = models.value === null || models.value.options.length > 0;
 	return (
-		<div class="alone">
-			<h1>{hasModel ? "What should the agent work on?" : "First, a model"}</h1>
+		<div class="alone start">
+			<h1>{hasModel ? "What should the agent work on?" : "Choose a model"}</h1>
 			{hasModel ? <NewSession /> : null}
 			{hasModel && !isAdding ? (
-				<p>
+				<p class="asides">
 					<button type="button" class="plain" onClick={() => setAdding(true)}>
 						Add a model
-					</button>{" "}
+					</button>
 					<button type="button" class="plain" disabled={access.value !== "control"} onClick={() => attempt(startDemo)}>
 						Try the demo
 					</button>
+					{"Notification" in window && Notification.permission === "default" ? (
+						<button type="button" class="plain" onClick={() => void Notification.requestPermission()}>
+							Notify me when an approval waits
+						</button>
+					) : null}
 				</p>
 			) : (
 				<Lazily load={loadFirstRun} props={{ onDone: hasModel ? () => setAdding(false) : null }} />
 			)}
-			<p class="quiet">Press ? for all keys.</p>
-			{"Notification" in window && Notification.permission === "default" ? (
-				<button type="button" class="plain" onClick={() => void Notification.requestPermission()}>
-					Notify me when an approval waits
-				</button>
-			) : null}
 		</div>
 	);
 }

@@ -18,6 +18,7 @@ import {
 	stop,
 	tick,
 } from "./store.ts";
+import { Switches } from "./switches.tsx";
 
 /** What was written and not sent survives a reload of the window. */
 const draftKey = () => `agentwire.draft.${currentId.peek()}`;
@@ -165,6 +166,31 @@ export function Composer(): JSX.Element {
 			)}
 			<div class="box">
 				<Attachments files={files} onRemove={(file) => setFiles(files.filter((each) => each !== file))} />
+				<textarea
+					ref={field}
+					rows={1}
+					dir="auto"
+					aria-label="Message to the agent"
+					aria-autocomplete="list"
+					{...(isCompleting ? { "aria-controls": listId, "aria-activedescendant": `${listId}-${chosen}` } : {})}
+					placeholder={
+						mayControl ? (isRunning ? "Queue what comes next" : "Ask, / command, @ file") : "This window can only look"
+					}
+					value={text}
+					disabled={!mayControl}
+					onInput={(event) => {
+						setText(event.currentTarget.value);
+						setCaret(event.currentTarget.selectionStart);
+					}}
+					onSelect={(event) => setCaret(event.currentTarget.selectionStart)}
+					onKeyDown={onKey}
+					onPaste={(event) => {
+						const pasted = [...(event.clipboardData?.files ?? [])];
+						if (pasted.length === 0) return;
+						event.preventDefault();
+						attach(pasted);
+					}}
+				/>
 				<div class="row">
 					<input
 						ref={picker}
@@ -187,35 +213,7 @@ export function Composer(): JSX.Element {
 					>
 						+
 					</button>
-					<textarea
-						ref={field}
-						rows={1}
-						dir="auto"
-						aria-label="Message to the agent"
-						aria-autocomplete="list"
-						{...(isCompleting ? { "aria-controls": listId, "aria-activedescendant": `${listId}-${chosen}` } : {})}
-						placeholder={
-							mayControl
-								? isRunning
-									? "Queue what comes next"
-									: "Ask, / command, @ file"
-								: "This window can only look"
-						}
-						value={text}
-						disabled={!mayControl}
-						onInput={(event) => {
-							setText(event.currentTarget.value);
-							setCaret(event.currentTarget.selectionStart);
-						}}
-						onSelect={(event) => setCaret(event.currentTarget.selectionStart)}
-						onKeyDown={onKey}
-						onPaste={(event) => {
-							const pasted = [...(event.clipboardData?.files ?? [])];
-							if (pasted.length === 0) return;
-							event.preventDefault();
-							attach(pasted);
-						}}
-					/>
+					<Switches />
 					{isRunning && !isEmpty ? (
 						<button type="button" onClick={() => submit(steer)}>
 							Steer

@@ -29,7 +29,14 @@ export function switchDiffs(): void {
 
 const signs = { same: " ", added: "+", removed: "−" } as const;
 
-export function Diff({ block }: { block: DisplayBlock }): JSX.Element | null {
+interface DiffProps {
+	readonly block: DisplayBlock;
+	/** What the call does and how it went, where the change is all that a card shows. */
+	readonly verb?: JSX.Element;
+	readonly state?: JSX.Element;
+}
+
+export function Diff({ block, verb, state }: DiffProps): JSX.Element | null {
 	const [opened, setOpened] = useState(false);
 	// The page is drawn again with each piece of text, and a block does not change.
 	const lines = useMemo(
@@ -53,10 +60,12 @@ export function Diff({ block }: { block: DisplayBlock }): JSX.Element | null {
 	const isLarge = parts.reduce((sum, part) => sum + part.length, 0) > 80;
 	// With one side alone the other would be empty.
 	const split = isSplit() && added > 0 && removed > 0;
+	const Top = verb === undefined ? "div" : "header";
 	return (
 		<div class={`diff ${split ? "split" : ""}`}>
-			<div class="path">
+			<Top class="path">
 				<span>
+					{verb === undefined ? null : <>{verb} </>}
 					<span class="mono" title={block.path}>
 						<Visible text={withinProject(block.path, workDir.value)} />
 					</span>{" "}
@@ -67,7 +76,8 @@ export function Diff({ block }: { block: DisplayBlock }): JSX.Element | null {
 						{split ? "Unified" : "Side by side"}
 					</button>
 				) : null}
-			</div>
+				{state}
+			</Top>
 			{hides ? <HiddenWarning /> : null}
 			{(isLarge && !opened ? parts.slice(0, 1) : parts).map((part, index) => (
 				<div key={index} class="hunk" tabIndex={0} role="region" aria-label={`Change of ${block.path}`}>

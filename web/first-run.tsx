@@ -13,7 +13,7 @@ const providerNames: Readonly<Record<Provider, string>> = {
 	anthropic: "Anthropic",
 	openai: "OpenAI",
 	gemini: "Google Gemini",
-	compatible: "Another service with the API of OpenAI",
+	compatible: "Another OpenAI-compatible service",
 };
 const choices = ["moonshot", "anthropic", "openai", "gemini", "compatible"] as const;
 
@@ -29,17 +29,17 @@ export function FirstRun({ onDone }: { readonly onDone: (() => void) | null }): 
 	return (
 		<div class="first-run">
 			<section>
-				<h2>With a key</h2>
+				<h2>Use an API key</h2>
 				<KeyForm mayControl={mayControl} onDone={done} />
 			</section>
 			<section>
-				<h2>With an account</h2>
+				<h2>Sign in with a Kimi account</h2>
 				<SignIn mayControl={mayControl} onDone={done} />
 			</section>
 			<section>
-				<h2>Without either</h2>
+				<h2>Try it without a model</h2>
 				<p class="quiet">
-					A session with a scripted model, in a project of its own, shows what happens and what it asks.
+					A scripted session in a small project of its own shows how the agent works and what it asks.
 				</p>
 				<button type="button" disabled={!mayControl} onClick={() => attempt(startDemo)}>
 					Try the demo
@@ -125,7 +125,7 @@ function KeyForm({ mayControl, onDone }: PartProps): JSX.Element {
 				</label>
 			) : null}
 			<label>
-				Key
+				API key
 				<input
 					class="mono"
 					type="password"
@@ -163,7 +163,7 @@ function KeyForm({ mayControl, onDone }: PartProps): JSX.Element {
 				</>
 			)}
 			<p class="quiet">
-				The key is written to <code>config.toml</code> of the gateway, which you alone can read. This page forgets it.
+				The key is saved in the gateway's <code>config.toml</code>, which only you can read. This page does not keep it.
 			</p>
 			<button type="submit" class="main" disabled={!mayControl || isBusy}>
 				{offered === null ? (isBusy ? "Asking the provider …" : "Test the key") : "Use this model"}
@@ -217,7 +217,7 @@ function SignIn({ mayControl, onDone }: PartProps): JSX.Element {
 	}
 	return (
 		<>
-			<p class="quiet">Signs in to the Kimi platform with a code, and configures its models.</p>
+			<p class="quiet">You confirm a code on the Kimi platform; its models are then set up for you.</p>
 			{state.message === null ? null : <p class="warning-text">{state.message}</p>}
 			<button type="button" disabled={!mayControl} onClick={start}>
 				Sign in

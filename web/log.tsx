@@ -16,7 +16,11 @@ import {
 } from "./store.ts";
 import { duration, TurnView } from "./transcript.tsx";
 
-const ideas = ["What does this project do?", "Run the tests and explain what fails.", "Find code that nothing uses."];
+export const ideas = [
+	"What does this project do?",
+	"Run the tests and explain what fails.",
+	"Find code that nothing uses.",
+];
 
 export function ConversationLog(): JSX.Element {
 	const log = useRef<HTMLDivElement>(null);
@@ -37,6 +41,16 @@ export function ConversationLog(): JSX.Element {
 		element.scrollTop = element.scrollHeight;
 		seen.current = blocks;
 	});
+	useEffect(() => {
+		const element = log.current;
+		if (element === null) return;
+		// Another size of the window, or of what is below, does not move the end out of sight.
+		const observer = new ResizeObserver(() => {
+			if (isAtEnd.current) element.scrollTop = element.scrollHeight;
+		});
+		observer.observe(element);
+		return () => observer.disconnect();
+	}, []);
 	const onScroll = () => {
 		const element = log.current;
 		if (element === null) return;
@@ -79,7 +93,6 @@ export function ConversationLog(): JSX.Element {
 					{connection.value !== "loading" && turns.length === 0 ? (
 						<div class="empty">
 							<h2>Start a conversation</h2>
-							<p class="quiet">For example:</p>
 							{ideas.map((idea) => (
 								<button
 									key={idea}

@@ -1,6 +1,7 @@
-// Where a session begins: in a recent directory, or one that is typed and completed.
+// How a session begins: with a task, in a recent directory or one that is typed and completed.
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { ideas } from "./log.tsx";
 import { access, attempt, create, findDirectories, sessions } from "./store.ts";
 
 /** Milliseconds without a letter after which directories are looked for. */
@@ -8,6 +9,7 @@ const pause = 80;
 const recentLimit = 5;
 
 export function NewSession(): JSX.Element {
+	const [task, setTask] = useState("");
 	const [typed, setTyped] = useState("");
 	const [found, setFound] = useState<readonly string[]>([]);
 	const [chosen, setChosen] = useState(-1);
@@ -28,6 +30,7 @@ export function NewSession(): JSX.Element {
 		}, pause);
 		return () => clearTimeout(timer);
 	}, [typed]);
+	const begin = (directory: string) => attempt(() => create(directory, task.trim()));
 	const take = (directory: string) => setTyped(`${directory}/`);
 	const onKey = (event: KeyboardEvent) => {
 		const { length } = found;
@@ -46,14 +49,37 @@ export function NewSession(): JSX.Element {
 			class="new-session"
 			onSubmit={(event) => {
 				event.preventDefault();
-				attempt(() => create(typed.trim()));
+				begin(typed.trim());
 			}}
 		>
+			<textarea
+				rows={3}
+				dir="auto"
+				aria-label="First message"
+				placeholder="Describe a task"
+				value={task}
+				disabled={!mayCreate}
+				onInput={(event) => setTask(event.currentTarget.value)}
+				onKeyDown={(event) => {
+					if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+					event.preventDefault();
+					begin(typed.trim());
+				}}
+			/>
+			<ul class="ideas" aria-label="Examples">
+				{ideas.map((idea) => (
+					<li key={idea}>
+						<button type="button" disabled={!mayCreate} onClick={() => setTask(idea)}>
+							{idea}
+						</button>
+					</li>
+				))}
+			</ul>
 			{recent.length === 0 ? null : (
 				<ul aria-label="Recent directories">
 					{recent.map((directory) => (
 						<li key={directory}>
-							<button type="button" disabled={!mayCreate} onClick={() => attempt(() => create(directory))}>
+							<button type="button" disabled={!mayCreate} onClick={() => begin(directory)}>
 								<b>{directory.split("/").at(-1)}</b> <span class="quiet mono">{directory}</span>
 							</button>
 						</li>
@@ -69,7 +95,7 @@ export function NewSession(): JSX.Element {
 					aria-expanded={found.length > 0}
 					aria-controls="directories"
 					aria-activedescendant={chosen < 0 ? undefined : `directory-${chosen}`}
-					placeholder="~/project, or nothing for the gateway's own"
+					placeholder="~/project (empty: where the gateway runs)"
 					autocomplete="off"
 					spellcheck={false}
 					value={typed}

@@ -3,7 +3,6 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { visibleText } from "../src/base/text/visible-text.ts";
 import { switchDiffs } from "./diff-view.tsx";
-import { modeNames } from "./header.tsx";
 import { chooseTheme, nextTheme } from "./sessions.tsx";
 import {
 	access,
@@ -25,6 +24,7 @@ import {
 	stop,
 	workDir,
 } from "./store.ts";
+import { modeNames } from "./switches.tsx";
 
 interface Entry {
 	readonly label: string;
@@ -69,7 +69,7 @@ export function Palette({ onClose, onKeys, onDetails }: PaletteProps): JSX.Eleme
 				aria-expanded={true}
 				aria-controls="palette-list"
 				aria-activedescendant={found.length === 0 ? undefined : `palette-${at}`}
-				placeholder="A session, or something to do"
+				placeholder="Go to a session, or run a command"
 				value={query}
 				autoFocus
 				onInput={(event) => {
@@ -94,7 +94,7 @@ export function Palette({ onClose, onKeys, onDetails }: PaletteProps): JSX.Eleme
 					</div>
 				))}
 			</div>
-			{found.length === 0 ? <p class="quiet">Nothing fits.</p> : null}
+			{found.length === 0 ? <p class="quiet">No match.</p> : null}
 		</dialog>
 	);
 }
@@ -109,8 +109,8 @@ function sessionEntries(): Entry[] {
 
 function actions(onKeys: () => void, onDetails: () => void): Entry[] {
 	const always: Entry[] = [
-		{ label: "Show all keys", about: "?", run: onKeys },
-		{ label: "Show changes the other way", about: "side by side or unified", run: switchDiffs },
+		{ label: "Show the keyboard shortcuts", about: "?", run: onKeys },
+		{ label: "Switch the view of changes", about: "side by side or unified", run: switchDiffs },
 		{ label: "Change the colors", about: `to ${nextTheme()}`, run: () => chooseTheme(nextTheme()) },
 	];
 	const isOpen = currentId.value !== null;
@@ -132,7 +132,7 @@ function actions(onKeys: () => void, onDetails: () => void): Entry[] {
 		...(conversation.isRunning ? [{ label: "Stop", about: "Esc Esc", run: () => attempt(stop) }] : []),
 		...anywhere,
 		...looking,
-		{ label: "Fork this session", about: "go on in a copy", run: () => attempt(fork) },
+		{ label: "Fork this session", about: "continue in a copy", run: () => attempt(fork) },
 		{ label: "Archive this session", about: "its files stay", run: () => attempt(archive) },
 		...modes.value
 			.filter((each) => each !== mode.value)

@@ -31,14 +31,14 @@ export function Panel(): JSX.Element {
 			? null
 			: ((price.input ?? 0) * (used.input + used.cached) + (price.output ?? 0) * used.output) / 1_000_000;
 	const listed = changes.size + (todo?.length ?? 0) + tasks.value.length + (mcp?.total ?? 0);
-	const isEmpty = listed + (context.tokens ?? 0) === 0 && budget === null;
+	// Not shown as a panel then.
+	const isEmpty = listed === 0 && conversation.turns.length === 0;
 	return (
 		<aside
 			class={`panel ${isEmpty ? "bare" : ""}`}
 			aria-label="Changes, todo, background, context"
 			data-connection={connection.value}
 		>
-			{isEmpty ? <p class="quiet">Changes, todos and costs will be listed here.</p> : null}
 			<section hidden={changes.size === 0}>
 				<h2>Changes</h2>
 				<ul>
@@ -84,7 +84,7 @@ export function Panel(): JSX.Element {
 					))}
 				</ul>
 			</section>
-			<section hidden={isEmpty}>
+			<section>
 				<h2>Context and cost</h2>
 				<meter aria-label="Context used" min={0} max={1} high={0.8} value={usage} />
 				<p>

@@ -134,14 +134,14 @@ function PlannedFile({ file, turnId }: { file: FilePlan["files"][number]; turnId
 					<span class="mono">
 						<Visible text={path} />
 					</span>{" "}
-					{lines === null ? null : (
+					{lines === null || lines.added + lines.removed === 0 ? null : (
 						<>
 							<span class="plus">+{lines.added}</span> <span class="minus">−{lines.removed}</span>
 						</>
 					)}
 					{conflict ? <span class="warning-text"> conflict</span> : null}
 				</summary>
-				{undone === null ? null : <p class="quiet">{undone.length === 0 ? "Not a text." : "This is undone:"}</p>}
+				{undone === null ? null : <p class="quiet">{undone.length === 0 ? "Not a text." : "Undoes this change:"}</p>}
 				{undone?.map((block, index) => (
 					<Diff key={index} block={block} />
 				))}

@@ -10,7 +10,8 @@ import { Visible } from "./visible.tsx";
 const span = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" });
 function since(time: number): string {
 	const minutes = Math.round((time - Date.now()) / 60_000);
-	if (minutes > -60) return span.format(Math.min(0, minutes), "minute");
+	if (minutes >= 0) return "now";
+	if (minutes > -60) return span.format(minutes, "minute");
 	if (minutes > -1440) return span.format(Math.round(minutes / 60), "hour");
 	return span.format(Math.round(minutes / 1440), "day");
 }
@@ -21,7 +22,7 @@ function stateOf({ id, updatedAt }: SessionSummary): string {
 	return state === "waiting" ? "waiting for you" : state;
 }
 
-export function Sessions(): JSX.Element {
+export function Sessions({ onKeys }: { readonly onKeys: () => void }): JSX.Element {
 	const [search, setSearch] = useState("");
 	const all = sessions.value;
 	const wanted = search.toLowerCase();
@@ -98,6 +99,9 @@ export function Sessions(): JSX.Element {
 					</ul>
 				</details>
 			)}
+			<button type="button" class="plain keys" onClick={onKeys}>
+				Keyboard shortcuts <kbd>?</kbd>
+			</button>
 		</>
 	);
 }

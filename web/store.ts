@@ -301,20 +301,24 @@ export async function showEarlier(): Promise<void> {
 	}
 }
 
-export async function create(typed: string): Promise<void> {
+/** Begins a session, with a first message unless that is empty. */
+export async function create(typed: string, message = ""): Promise<void> {
 	const directory = typed === "" ? "" : (await findDirectories(typed)).path;
 	const made = await call("sessions.create", directory === "" ? {} : { workDir: directory });
-	open(made.sessionId);
-	await refresh().catch(() => {});
+	await openAndSend(made.sessionId, message);
 }
 
 /** Opens a session with a scripted model: it shows what a session is like, and needs no key. */
 export async function startDemo(): Promise<void> {
 	const made = await call("sessions.demo", {});
-	open(made.sessionId);
+	await openAndSend(made.sessionId, made.input);
+}
+
+async function openAndSend(sessionId: string, message: string): Promise<void> {
+	open(sessionId);
 	// Settings may reject what it asks before this window can answer.
-	await live();
-	if (currentId.value === made.sessionId) await send(made.input);
+	if (message !== "") await live();
+	if (message !== "" && currentId.value === sessionId) await send(message);
 	await refresh().catch(() => {});
 }
 

@@ -4,9 +4,9 @@ import type { Subject } from "../src/api/values/subject.ts";
 
 const verbs: Readonly<Record<string, string>> = {
 	Agent: "Ask a subagent",
-	AskUserQuestion: "Ask you",
+	AskUserQuestion: "Question",
 	EnterPlanMode: "Plan first",
-	ExitPlanMode: "Hand in the plan",
+	ExitPlanMode: "Present the plan",
 	FetchURL: "Fetch",
 	Glob: "Find files",
 	Grep: "Search for",
@@ -25,6 +25,23 @@ const verbs: Readonly<Record<string, string>> = {
 
 /** What a call of this tool does. A tool server's or client's own tool keeps its name. */
 export const verbOf = (tool: string): string => verbs[tool] ?? tool;
+
+/** What calls that only look come to, such as `Read 3 files, searched twice`. */
+export function lookedWords(tools: readonly string[]): string {
+	const count = (...names: string[]) => tools.filter((tool) => names.includes(tool)).length;
+	const read = count("ReadFile", "ReadMediaFile");
+	const searched = count("Glob", "Grep");
+	const online = count("SearchWeb", "FetchURL");
+	const other = tools.length - read - searched - online;
+	const times = (amount: number) => (amount === 1 ? "once" : amount === 2 ? "twice" : `${amount} times`);
+	const words = [
+		...(read === 0 ? [] : [`read ${read} ${read === 1 ? "file" : "files"}`]),
+		...(searched === 0 ? [] : [`searched ${times(searched)}`]),
+		...(online === 0 ? [] : [`looked on the web ${times(online)}`]),
+		...(other === 0 ? [] : [`checked ${times(other)}`]),
+	].join(", ");
+	return words.charAt(0).toUpperCase() + words.slice(1);
+}
 
 /** The path as people of this project name it. */
 export function withinProject(path: string, workDir: string): string {

@@ -7,7 +7,7 @@ import { Diff } from "./diff-view.tsx";
 import { Markdown } from "./markdown.tsx";
 import { tick } from "./store.ts";
 import { attachedFile, briefArguments, headline, readArguments } from "./texts.ts";
-import { verbOf } from "./tool-words.ts";
+import { lookedWords, verbOf } from "./tool-words.ts";
 import { AnswerActions, PromptActions } from "./turn-actions.tsx";
 import { Visible } from "./visible.tsx";
 
@@ -124,15 +124,9 @@ function Blocks({ blocks, revision }: { blocks: readonly Block[] } & Revised): J
 }
 
 function Looked({ calls, revision }: { calls: readonly ToolBlock[] } & Revised): JSX.Element {
-	const last = calls.at(-1);
 	return (
 		<details class="line" data-block="calls">
-			<summary>
-				Looked at {calls.length} things{" "}
-				<span class="quiet">
-					{last === undefined ? "" : <Visible text={headline(last.name, readArguments(last.arguments))} />}
-				</span>
-			</summary>
+			<summary>{lookedWords(calls.map(({ name }) => name))}</summary>
 			<div class="lane">
 				{calls.map((call) => (
 					<ToolView key={call.key} block={call} revision={revision} />
@@ -229,7 +223,9 @@ function outputOf({ name, state, decision, result, live }: ToolBlock): string {
 	if (result === null) return live;
 	// The decision says the same, and whose it was.
 	if (decision !== null && (askingTools.has(name) || state === "refused")) return "";
-	const { output, message } = result;
+	const { output, message, display } = result;
+	// What the model is told about a background task; the person has the task among the details.
+	if (display.some(({ type }) => type === "background_task")) return message;
 	const text =
 		typeof output === "string"
 			? output
@@ -255,12 +251,15 @@ function ToolView({ block, revision }: { block: ToolBlock } & Revised): JSX.Elem
 			{took === "" ? "" : ` · ${took}`}
 		</span>
 	);
+	const verb = <b>{verbOf(block.name)}</b>;
+	const [only, ...others] = diffs;
+	const isOneChange = command === null && only !== undefined && others.length === 0;
 	const decision = block.decision === null ? null : <p class="decision">{block.decision}</p>;
 	if (isBoring(block)) {
 		return (
 			<div class="line" data-block="call">
 				<button type="button" class="fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-					<b>{verbOf(block.name)}</b> <span class="mono">{about === block.name ? "" : <Visible text={about} />}</span>
+					{verb} <span class="mono">{about === block.name ? "" : <Visible text={about} />}</span>
 				</button>
 				{isOpen ? <pre tabIndex={0}>{output}</pre> : null}
 			</div>
@@ -274,25 +273,30 @@ function ToolView({ block, revision }: { block: ToolBlock } & Revised): JSX.Elem
 			data-block="call"
 			aria-label={`${verbOf(block.name)} ${about}: ${stateWords[block.state]}`}
 		>
-			<header>
-				{command === null ? (
-					<span>
-						<b>{verbOf(block.name)}</b>{" "}
-						<span class="mono">
-							{/* A single change names its file itself. */}
-							{diffs.length === 1 ? null : <Visible text={about === block.name ? briefArguments(given) : about} />}
-						</span>
-					</span>
-				) : (
-					<code class="command">
-						<Visible text={command} />
-					</code>
-				)}
-				{state}
-			</header>
-			{diffs.map((diff, index) => (
-				<Diff key={index} block={diff} />
-			))}
+			{isOneChange ? (
+				<Diff block={only} verb={verb} state={state} />
+			) : (
+				<>
+					<header>
+						{command === null ? (
+							<span>
+								{verb}{" "}
+								<span class="mono">
+									<Visible text={about === block.name ? briefArguments(given) : about} />
+								</span>
+							</span>
+						) : (
+							<code class="command">
+								<Visible text={command} />
+							</code>
+						)}
+						{state}
+					</header>
+					{diffs.map((diff, index) => (
+						<Diff key={index} block={diff} />
+					))}
+				</>
+			)}
 			{todo === undefined || !("items" in todo) ? null : (
 				<ul class="todo">
 					{todo.items.map((item) => (

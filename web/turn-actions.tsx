@@ -16,9 +16,9 @@ interface ActionProps {
 
 function Action({ icon, label, onClick }: ActionProps): JSX.Element {
 	return (
-		<button type="button" class="plain" onClick={onClick}>
+		<button type="button" class="plain" title={label} onClick={onClick}>
 			<Icon name={icon} />
-			<span>{label}</span>
+			<span class="label">{label}</span>
 		</button>
 	);
 }

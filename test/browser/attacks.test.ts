@@ -174,7 +174,7 @@ describe.skipIf(!hasBrowser)("the page under attack", () => {
 		await page.getByRole("combobox", { name: "Session or command" }).fill("<img");
 		await page.getByRole("option", { name: "onerror" }).waitFor();
 		await page.getByRole("combobox", { name: "Session or command" }).fill(corpus);
-		await page.getByText("Nothing fits.").waitFor();
+		await page.getByText("No match.").waitFor();
 		await page.keyboard.press("Escape");
 		await expectHarmless(watched, url);
 		await page.reload();
@@ -211,7 +211,7 @@ describe.skipIf(!hasBrowser)("the page under attack", () => {
 		await page.getByRole("button", { name: "Use this model" }).click();
 		await page.getByRole("heading", { name: "What should the agent work on?" }).waitFor();
 		await page.getByRole("button", { name: "Add a model" }).click();
-		const signIn = page.locator(".first-run section", { hasText: "With an account" });
+		const signIn = page.locator(".first-run section", { hasText: "Kimi account" });
 		await signIn.getByRole("button", { name: "Sign in" }).click();
 		await signIn.locator(".code-word, .warning-text").first().waitFor();
 		expect(await signIn.getByRole("link").count()).toBe(0);

@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser)("reviewing", () => {
 		const { page } = await watch(await (await launch()).newContext(wide));
 		await beginSession(page, address);
 		await page.locator("select[aria-label=Mode] option", { hasText: "Yolo" }).waitFor({ state: "detached" });
-		expect(await page.locator("select[aria-label=Mode] option").allInnerTexts()).toEqual(["Ask", "Plan", "Auto"]);
+		expect(await page.locator("select[aria-label=Mode] option").allInnerTexts()).toEqual(["Ask first", "Plan", "Auto"]);
 		await page.keyboard.press("Control+k");
 		await page.getByRole("combobox", { name: "Session or command" }).fill("mode");
 		await page.getByText("Mode: Auto").waitFor();

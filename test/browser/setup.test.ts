@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser)("the first run", () => {
 		const { page, requests } = await watch(await (await launch()).newContext());
 		const answers = collectAnswers(page);
 		await page.goto(address);
-		await page.getByRole("heading", { name: "First, a model" }).waitFor();
+		await page.getByRole("heading", { name: "Choose a model" }).waitFor();
 		await page.getByLabel("Provider").selectOption("compatible");
 		await page.getByLabel("Address of the API").fill(baseUrl);
 		await page.getByLabel("Key").fill("wrong-key");
@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser)("the first run", () => {
 		const { page, faults } = await watch(await (await launch()).newContext());
 		const answers = collectAnswers(page);
 		await page.goto(address);
-		const signIn = page.locator(".first-run section", { hasText: "With an account" });
+		const signIn = page.locator(".first-run section", { hasText: "Kimi account" });
 		platform.beforeGrant.push("access_denied");
 		await signIn.getByRole("button", { name: "Sign in" }).click();
 		await signIn.locator(".warning-text").waitFor();
