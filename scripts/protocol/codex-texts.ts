@@ -324,7 +324,7 @@ const values = {
 	"Usage.reasoningOutputTokens": "Always 0: it is not reported separately.",
 	PlanStep: "A step of the model's plan.",
 	"PlanStep.step": "What it is.",
-	"PlanStep.status": "The progress of the change.",
+	"PlanStep.status": "Its progress.",
 	Question: "A question of the model.",
 	"Question.id": "Names it in the answer.",
 	"Question.header": "A word or two.",
