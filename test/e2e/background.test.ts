@@ -30,8 +30,12 @@ const waitForOutput = (stage: Stage, text: string) =>
 	waitFor(() => expect(taskFile(stage, "output.log")).toContain(text));
 const waitForStatus = (stage: Stage, status: string) => waitFor(() => expect(runtimeOf(stage).status).toBe(status));
 /** From here on, a turn that begins gets the notification of a task that ended. */
+/** Waits until the end of a task is stored as a whole. */
 const waitForNews = (stage: Stage) =>
-	waitFor(() => expect(existsSync(path.join(stage.sessionDir(id), "notifications"))).toBe(true));
+	waitFor(() => {
+		const files = readdirSync(path.join(stage.sessionDir(id), "notifications"), { recursive: true });
+		expect(files.map(String).some((file) => file.endsWith("delivery.json"))).toBe(true);
+	});
 const running = (stage: Stage, word: string) => stage.commands().filter((command) => command.includes(word));
 
 async function turn(server: Server, text: string): Promise<readonly ServerLine[]> {

@@ -20,6 +20,8 @@ const root = path.resolve(import.meta.dirname, "../..");
 const guide = readFileSync(path.join(root, "docs/guides/test-your-integration.md"), "utf8");
 const transcript = "transcripts/changes-nothing.txt";
 let project = "";
+/** Each runs vitest several times, which takes long where other tests run. */
+const patient = { timeout: 300_000 };
 
 beforeEach(() => {
 	project = realpathSync(mkdtempSync(path.join(tmpdir(), "testing-library-")));
@@ -40,7 +42,7 @@ function run(args: readonly string[], environment: Record<string, string> = {}) 
 		cwd: project,
 		encoding: "utf8",
 		env: { PATH, HOME, NO_COLOR: "1", TMPDIR: path.join(project, "tmp"), ...environment },
-		timeout: 28_000,
+		timeout: 100_000,
 	});
 	return { status, output: stdout + stderr };
 }
@@ -70,7 +72,7 @@ async function startProvider() {
 const leftovers = () => readdirSync(path.join(project, "tmp")).filter((name) => name.startsWith("agentwire-test-"));
 
 describe("examples/testing", () => {
-	it("passes, notices a changed session, accepts it on demand, and leaves nothing behind", () => {
+	it("passes, notices a changed session, accepts it on demand, and leaves nothing behind", patient, () => {
 		cpSync(path.join(root, "examples/testing"), project, { recursive: true });
 		const accepted = readFileSync(path.join(project, transcript), "utf8");
 		expect(vitest()).toMatchObject({ status: 0, output: expect.stringMatching(/Tests +4 passed/) });
@@ -86,7 +88,7 @@ describe("examples/testing", () => {
 		expect(leftovers()).toEqual([]);
 	});
 
-	it("records and replays a cassette", async () => {
+	it("records and replays a cassette", patient, async () => {
 		cpSync(path.join(root, "examples/testing"), project, { recursive: true });
 		expect(vitest(await startProvider())).toMatchObject({
 			status: 0,
@@ -104,7 +106,7 @@ describe("examples/testing", () => {
 		expect(leftovers()).toEqual([]);
 	});
 
-	it("has types", () => {
+	it("has types", patient, () => {
 		cpSync(path.join(root, "examples/testing"), project, { recursive: true });
 		const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2023", "--lib", "esnext,dom"];
 		const compiler = path.join(root, "node_modules/typescript/bin/tsc");
@@ -121,7 +123,7 @@ describe("examples/testing", () => {
 describe("docs/guides/test-your-integration.md", () => {
 	const snippets = [...guide.matchAll(/```ts\n(.*?)```/gs)].map(([, code = ""]) => code);
 
-	it("has snippets that pass as tests", async () => {
+	it("has snippets that pass as tests", patient, async () => {
 		snippets.forEach((code, index) => {
 			writeFileSync(path.join(project, `snippet-${index}.test.ts`), code);
 		});
