@@ -8,8 +8,10 @@ import { pageBuild } from "./web/bundle.ts";
 
 const entry = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 const launch = entry("src/cli/launch.ts");
+const start = entry("src/cli/start.ts");
 const main = entry("src/cli/main.ts");
 const server = entry("src/cli/serve.ts");
+const relay = entry("src/cli/attach/relay.ts");
 /**
  * What every server loads once it has answered. What is loaded with the first prompt alone stays apart: while that is not in the
  * code cache, the cache is of processes that ran no turn, and is written again.
@@ -28,7 +30,10 @@ function loadedWith(id: string, context: ChunkingContext, found = new Set<string
 /** The chunks that every server loads, in this order; each holds what the ones before it do not. Thirty small files take five milliseconds longer. */
 function toGroups(first: string) {
 	const chunks: readonly (readonly [name: string, entries: readonly string[]])[] = [
+		// A relay loads this and its own code.
 		["first", [first]],
+		["relay", [relay]],
+		["start", [start]],
 		["server", [main, server]],
 		["tools", [tools]],
 	];

@@ -294,7 +294,7 @@ export const importTable: readonly FolderRule[] = [
 			program: ["arguments", "process", "sign-in", "store", "sessions"],
 			cluster: ["arguments", "process", "program"],
 			claude: ["arguments", "process", "program"],
-			attach: ["arguments", "claude"],
+			attach: ["arguments", "claude", "codex", "process"],
 			gateway: ["arguments", "process", "installation", "cluster", "program", "attach"],
 			print: ["arguments", "process", "sessions", "installation", "program"],
 			codex: ["arguments", "process", "sessions", "program", "print"],

@@ -101,6 +101,8 @@ export const openingEntries = {
 };
 /** What a client of the public surface does not say of an opening. */
 const trustedEntries = {
+	isWholeEnvironment: optional(flag),
+	passesUnknownCommands: optional(flag),
 	rules: optional(v.array(objectOf<AddedRule>({ decision: v.picklist(["allow", "ask", "deny"]), pattern: text }))),
 };
 export const openingOptionsSchema = objectOf<Omit<OpeningOptions, "editorFiles">>({

@@ -28,8 +28,8 @@ async function launch(): Promise<void> {
 	setTimeout(endStart, startTime).unref();
 	// The name used to call the program: `execPath` resolves symbolic links.
 	const executable = process.argv0;
-	const [command, ...words] = withImpliedCommand(executable, argv);
-	if (isRelayed(command, words)) {
+	const words = withImpliedCommand(executable, argv);
+	if (isRelayed(words)) {
 		const { relay } = await import("./attach/relay.ts");
 		const code = await relay(words);
 		if (code !== null) return void (await exitSoon(code));

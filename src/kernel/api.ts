@@ -175,6 +175,8 @@ export interface OpeningOptions {
 	readonly editorFiles?: EditorFiles;
 	/** Added to the process's environment: for tools, hooks and MCP servers, and for choosing the model. */
 	readonly environment?: Readonly<Record<string, string>>;
+	/** Whether `environment` replaces the process's. */
+	readonly isWholeEnvironment?: boolean;
 	/** Further workspace roots: absolute paths of directories. Stored with the session. */
 	readonly additionalDirs?: readonly string[];
 	/** The tools for a stored session without creation options, such as one of print mode. Only for this opening. */
@@ -183,6 +185,8 @@ export interface OpeningOptions {
 	readonly archived?: boolean;
 	/** Additional permission rules. Only for this opening. */
 	readonly rules?: readonly AddedRule[];
+	/** Whether a prompt with an unknown slash command goes to the model instead of failing. Only for this opening. */
+	readonly passesUnknownCommands?: boolean;
 	/** Maximum model calls per turn, in place of the session's own. Only for this opening. */
 	readonly maxSteps?: number | null;
 }

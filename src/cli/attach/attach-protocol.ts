@@ -1,21 +1,25 @@
-// The protocol between a relay and a gateway, besides the bytes of the command's stdin and stdout.
+// The protocol between a relay and a gateway, besides the bytes of the command's stdin and stdout. A relay opens two connections,
+// each beginning with a line: the command to serve, and the name that the gateway gave it. The second one stands for the process:
+// whatever the relay sends there is a signal, and its end is the end of the process. The first one ends with stdin.
 
 /** The socket in the share directory. */
 export const socketName = "gateway.sock";
 
 /** The gateway's response to a command, and the result at its end. */
 export type Outcome =
-	| { readonly taken: true }
+	/** `command` is its name; `notice` is for stderr. */
+	| { readonly taken: true; readonly command: string; readonly notice: string }
 	/** Why the relay must run the command itself: a sentence. */
 	| { readonly refused: string }
 	| { readonly exitCode: number; readonly error: string | null };
 
-/** Null for other lines. */
+/** Null for other lines. The version of both sides is the same. */
 export function toOutcome(line: string): Outcome | null {
 	try {
 		const value: unknown = JSON.parse(line);
 		if (typeof value !== "object" || value === null) return null;
-		if ("taken" in value) return { taken: true };
+		const text = (key: string) => (key in value ? String(Reflect.get(value, key)) : "");
+		if ("taken" in value) return { taken: true, command: text("command"), notice: text("notice") };
 		if ("refused" in value) return { refused: String(value.refused) };
 		if (!("exitCode" in value) || typeof value.exitCode !== "number") return null;
 		const error = "error" in value && typeof value.error === "string" ? value.error : null;

@@ -1,21 +1,13 @@
-// The gateway's Unix socket: serves relayed commands, one per connection, with the gateway's sessions.
+// The gateway's Unix socket: serves relayed commands with the gateway's sessions.
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import path from "node:path";
 import * as v from "valibot";
+import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { ClaudeOptions } from "../../frontends/claude/options.ts";
-import { serveClaude } from "../../frontends/claude/serve.ts";
-import type { HostApi } from "../../frontends/shared/dialect.ts";
 import { productVersion } from "../../host/product.ts";
-import type { SessionsApi } from "../../kernel/api.ts";
-import type { Files } from "../../ports/files/port.ts";
-import type { LineTransport } from "../../ports/rpc/transport.ts";
-import { lineLimit, outboxLimit, replyLimit } from "../../ports/transports/stdio.ts";
-import { createStreamTransport } from "../../ports/transports/stream.ts";
-import { parseClaudeFlags } from "../arguments/sdk/claude-options.ts";
-import { readClaudeOptions } from "../claude/claude-settings.ts";
 import { type Outcome, socketName } from "./attach-protocol.ts";
+import { type PreparedCommand, prepareCommand, type RelayHost } from "./relayed-commands.ts";
 
 /** Maximum characters of a command with its environment. */
 const commandLimit = 4_194_304;
@@ -25,13 +17,19 @@ const commandSchema = v.object({
 	argv: v.array(v.string()),
 	cwd: v.pipe(v.string(), v.check(path.isAbsolute)),
 	environment: v.record(v.string(), v.string()),
+	umask: v.number(),
+	/** Whether the environment names a gateway. */
+	asked: v.boolean(),
 });
+export type RelayedCommand = v.InferOutput<typeof commandSchema>;
+
+/** Of the connection that stands for the relay's process. */
+const presenceSchema = v.strictObject({ command: v.string() });
 
 export interface AttachParts {
-	readonly host: HostApi;
-	readonly shareDir: string;
-	readonly home: string;
-	readonly files: Files;
+	readonly relayHost: RelayHost;
+	/** Why a command that does not ask for this gateway would not find the same in it; null if it would. */
+	readonly differs: (command: RelayedCommand) => Promise<string | null>;
 	readonly log: Log;
 	readonly signal: AbortSignal;
 }
@@ -41,11 +39,14 @@ export interface AttachParts {
  * without the socket.
  */
 export async function startAttachServer(parts: AttachParts): Promise<{ close(): Promise<void> }> {
-	const { shareDir, files, log } = parts;
+	const { relayHost, log } = parts;
+	const { shareDir, files } = relayHost;
 	const file = path.join(shareDir, socketName);
 	const serving = new Set<Promise<void>>();
+	/** The running commands, each ended by a signal. */
+	const commands: Commands = new Map();
 	const server = createServer({ allowHalfOpen: true }, (socket) => {
-		const served = serveRelay(socket, parts)
+		const served = serveRelay(socket, parts, commands)
 			.catch((thrown: unknown) => log.warn("A relayed command failed.", { error: thrown }))
 			.finally(() => {
 				socket.destroySoon();
@@ -92,25 +93,56 @@ function listen(server: Server, file: string): Promise<void> {
 	});
 }
 
-async function serveRelay(socket: Socket, parts: AttachParts): Promise<void> {
+/** A command that was taken. */
+interface TakenCommand {
+	readonly stopping: AbortController;
+	/** Resolves when the relay stands by it. */
+	readonly attended: Deferred<void>;
+}
+type Commands = Map<string, TakenCommand>;
+
+/** Milliseconds for a relay to stand by its command. */
+const patience = 5000;
+
+async function serveRelay(socket: Socket, parts: AttachParts, commands: Commands): Promise<void> {
 	socket.on("error", () => {});
 	const line = await readCommand(socket);
 	if (line === null) return;
+	const named = v.safeParse(v.pipe(v.string(), v.parseJson(), presenceSchema), line);
+	const attended = named.success ? commands.get(named.output.command) : undefined;
+	if (attended !== undefined) return await attend(socket, attended);
 	const say = (outcome: Outcome, mark = "") => socket.write(`${mark}${JSON.stringify(outcome)}\n`);
-	const options = await toOptions(line, parts).catch((thrown: unknown) => errorText(thrown));
-	if (typeof options === "string") {
-		say({ refused: options });
+	const prepared = await prepare(line, parts).catch((thrown: unknown) => errorText(thrown));
+	if (typeof prepared === "string") {
+		say({ refused: prepared });
 		return;
 	}
-	say({ taken: true });
-	const transport = createStreamTransport(socket, { lineLimit, replyLimit, outboxLimit });
-	const serving = serveClaude(keptOpen(transport), parts.host, options, parts.signal);
-	// The socket was paused after the command, and a new reader does not resume it.
-	socket.resume();
-	const error = await serving.ended;
-	await serving.finish();
-	say({ exitCode: error === null ? 0 : 1, error }, "\0");
+	const name = parts.relayHost.host.identifiers.uuid();
+	const command = { stopping: new AbortController(), attended: createDeferred<void>() };
+	commands.set(name, command);
+	say({ taken: true, command: name, notice: prepared.notice });
+	const impatience = setTimeout(() => {
+		command.stopping.abort();
+		command.attended.resolve();
+	}, patience);
+	try {
+		await command.attended.promise;
+		clearTimeout(impatience);
+		say(await prepared.run(socket, AbortSignal.any([parts.signal, command.stopping.signal])), "\0");
+	} finally {
+		commands.delete(name);
+	}
 	await new Promise<void>((resolve) => socket.end(resolve));
+}
+
+/** Ends the command with the first signal, or with the relay. */
+async function attend(socket: Socket, { stopping, attended }: TakenCommand): Promise<void> {
+	attended.resolve();
+	await new Promise((resolve) => {
+		for (const event of ["data", "end", "close"]) socket.once(event, resolve);
+		socket.resume();
+	});
+	stopping.abort();
 }
 
 /** Reads the first line of a connection; later bytes stay unread. Null if the relay disconnects first. */
@@ -136,37 +168,14 @@ function readCommand(socket: Socket): Promise<string | null> {
 }
 
 /** Throws, with the reason, for a command that cannot be served here. */
-async function toOptions(line: string, { host, home, files }: AttachParts): Promise<ClaudeOptions> {
+async function prepare(line: string, { relayHost, differs }: AttachParts): Promise<PreparedCommand> {
 	const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), commandSchema), line);
 	if (!parsed.success) throw new Error("the command cannot be read.");
-	const { version, argv, cwd, environment } = parsed.output;
-	if (version !== productVersion)
-		throw new Error(`the gateway is of version ${productVersion}, and this is ${version}.`);
-	const flags = parseClaudeFlags(argv);
-	if (!flags.readsFrames) throw new Error("it is not one that sends frames.");
-	const options = await readClaudeOptions(flags, { currentDir: cwd, home }, files);
-	await refuseUsed(options, host.sessions);
-	return { ...options, environment: { ...environment, ...options.environment } };
-}
-
-/** A session in use would keep the options it was opened with, without this command's rules. */
-async function refuseUsed({ session }: ClaudeOptions, sessions: SessionsApi): Promise<void> {
-	if (session.kind === "new" || session.isForked) return;
-	if (session.kind === "last") throw new Error("--continue is not served; use --resume.");
-	await sessions.unload(session.id);
-	const isUsed = (await sessions.loaded()).some(({ id }) => id === session.id);
-	if (isUsed) throw new Error(`others use the session ${session.id}.`);
-}
-
-/** The command's result is sent after the front end closes the transport. */
-function keptOpen(transport: LineTransport): LineTransport {
-	return {
-		receive: (onLine, onEnd) => transport.receive(onLine, onEnd),
-		send: (text) => transport.send(text),
-		ready: () => transport.ready(),
-		isFull: () => transport.isFull(),
-		flush: () => transport.flush(),
-		gone: transport.gone,
-		close() {},
-	};
+	const command = parsed.output;
+	if (command.version !== productVersion)
+		throw new Error(`the gateway is of version ${productVersion}, and this is ${command.version}.`);
+	if (command.umask !== process.umask()) throw new Error("the gateway's umask is another one.");
+	const difference = command.asked ? null : await differs(command);
+	if (difference !== null) throw new Error(difference);
+	return await prepareCommand(command, relayHost);
 }

@@ -1,42 +1,70 @@
 // Connects stdin and stdout to a running gateway, which serves the command for this process. Loads no other part of the program.
+import { fstatSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
 import path from "node:path";
+import { isatty } from "node:tty";
 import { productVersion } from "../../host/product.ts";
 import { findHome } from "../home.ts";
-import { socketName, toOutcome } from "./attach-protocol.ts";
+import { handleStopSignals, stopSignals } from "../process/stop-signals.ts";
+import { type Outcome, socketName, toOutcome } from "./attach-protocol.ts";
 
 /** Milliseconds for the gateway to accept the command. */
 const patience = 5000;
 
-/** The socket of a gateway: a path, or `1` for the socket in the share directory. Null disables relaying. */
-function findSocket(environment: NodeJS.ProcessEnv): string | null {
+/** Milliseconds that the gateway has to end the command after a signal. */
+const endPatience = 2000;
+
+interface Target {
+	readonly socket: string;
+	/** Whether the environment names a gateway; otherwise one is used if it is there. */
+	readonly asked: boolean;
+}
+
+/** `AGENTWIRE_ATTACH`: a path, `1` for the socket in the share directory, `0` for none. */
+function findTarget(environment: NodeJS.ProcessEnv): Target | null {
 	const named = environment["AGENTWIRE_ATTACH"] ?? "";
-	if (named === "" || named === "0") return null;
-	if (named !== "1") return path.resolve(named);
+	if (named === "0") return null;
+	const asked = named !== "";
+	if (asked && named !== "1") return { socket: path.resolve(named), asked };
 	const shareDir = environment["KIMI_SHARE_DIR"] || environment["AGENTWIRE_HOME"] || "~/.kimi";
-	return path.resolve(shareDir.replace(/^~(?=\/|$)/, findHome() ?? "/nonexistent"), socketName);
+	const directory = path.resolve(shareDir.replace(/^~(?=\/|$)/, findHome() ?? "/nonexistent"));
+	return { socket: path.join(directory, socketName), asked };
 }
 
 /** The command's exit code; null if this process must run it itself. */
 export async function relay(argv: readonly string[]): Promise<number | null> {
-	const found = findSocket(process.env);
-	if (found === null) return null;
-	const socket = await connect(found);
+	const target = findTarget(process.env);
+	if (target === null) return null;
+	const { asked } = target;
+	const socket = await connect(target.socket);
 	if (socket === null) {
-		say(`No gateway listens at ${found}, so the command runs in this process.`);
+		if (asked) say(`No gateway listens at ${target.socket}, so the command runs in this process.`);
+		return null;
+	}
+	// A person types at a terminal: only a process of its own can ask them.
+	if (isatty(0)) {
+		socket.destroy();
 		return null;
 	}
 	const { env: environment } = process;
-	socket.write(`${JSON.stringify({ version: productVersion, argv, cwd: process.cwd(), environment })}\n`);
+	const umask = process.umask();
+	const command = { version: productVersion, argv, cwd: process.cwd(), environment, umask, asked };
+	socket.write(`${JSON.stringify(command)}\n`);
 	const first = await readLine(socket);
 	const answer = first === null ? null : toOutcome(first.line);
-	if (first === null || answer === null || "refused" in answer) {
+	if (first === null || answer === null || !("taken" in answer)) {
 		socket.destroy();
 		const why = answer !== null && "refused" in answer ? answer.refused : "it did not answer.";
 		say(`The gateway does not serve this command, so it runs in this process: ${why}`);
 		return null;
 	}
-	return await join(socket, first.rest);
+	const how = asked ? "" : "A gateway serves this command; AGENTWIRE_ATTACH=0 runs it in this process.\n";
+	say(`${how}${answer.notice}`.trimEnd());
+	const endsWithSignal = argv[0] === "codex" && !argv.includes("app-server");
+	const presence = await connect(target.socket);
+	presence?.on("error", () => {});
+	presence?.write(`${JSON.stringify({ command: answer.command })}\n`);
+	return await join(socket, first.rest, { presence, endsWithSignal });
 }
 
 function connect(file: string): Promise<Socket | null> {
@@ -70,10 +98,19 @@ function readLine(socket: Socket): Promise<{ readonly line: string; readonly res
 	});
 }
 
+interface Served {
+	/** Null if the gateway has ended. */
+	readonly presence: Socket | null;
+	/** Whether a signal is the exit code; otherwise a signal is a normal end. */
+	readonly endsWithSignal: boolean;
+}
+
 /** Forwards bytes until the gateway reports the result: a zero byte, which never occurs in JSON, and a line. */
-function join(socket: Socket, rest: Buffer): Promise<number> {
+function join(socket: Socket, rest: Buffer, served: Served): Promise<number> {
 	return new Promise((resolve) => {
 		let last: Buffer | null = null;
+		let isOutputGone = false;
+		let signaled: number | null = null;
 		const take = (bytes: Buffer) => {
 			if (last !== null) {
 				last = Buffer.concat([last, bytes]);
@@ -87,17 +124,33 @@ function join(socket: Socket, rest: Buffer): Promise<number> {
 				process.stdout.once("drain", () => socket.resume());
 			}
 		};
+		const toCode = (outcome: Outcome | null): number => {
+			if (outcome !== null && "exitCode" in outcome) {
+				if (outcome.error !== null) say(`Error: ${outcome.error}`);
+				return signaled ?? outcome.exitCode;
+			}
+			if (isOutputGone) return served.endsWithSignal ? brokenPipe : 1;
+			if (signaled !== null) return signaled;
+			say("Error: The gateway ended before the command did. Start the program again; sessions can be resumed.");
+			return 1;
+		};
 		const finish = () => {
-			const outcome = last === null ? null : toOutcome(last.toString("utf8"));
-			const isKnown = outcome !== null && "exitCode" in outcome;
-			if (!isKnown)
-				say("Error: The gateway ended before the command did. Start the program again; sessions can be resumed.");
-			else if (outcome.error !== null) say(`Error: ${outcome.error}`);
-			const code = isKnown ? outcome.exitCode : 1;
+			const code = toCode(last === null ? null : toOutcome(last.toString("utf8")));
 			process.stdout.write("", () => resolve(code));
 		};
+		handleStopSignals((signal) => {
+			const code = served.endsWithSignal ? stopSignals[signal] : 0;
+			// Interrupting twice gives up.
+			if (signaled !== null && signal === "SIGINT" && served.endsWithSignal) process.exit(code);
+			signaled ??= code;
+			served.presence?.write(signal);
+			setTimeout(() => socket.destroy(), endPatience).unref();
+		});
 		// The reader is gone: the gateway ends the turn.
-		process.stdout.on("error", () => socket.destroy());
+		process.stdout.on("error", () => {
+			isOutputGone = true;
+			socket.destroy();
+		});
 		socket.on("data", take);
 		socket.on("close", finish);
 		socket.on("end", () => socket.destroy());
@@ -108,6 +161,15 @@ function join(socket: Socket, rest: Buffer): Promise<number> {
 	});
 }
 
+/** The exit code that shells report for SIGPIPE. */
+const brokenPipe = 141;
+
+/** Silent where stderr is stdout: the line would be among the protocol's. */
 function say(text: string): void {
-	process.stderr.write(`${text}\n`);
+	if (text !== "" && !isErrorShared()) process.stderr.write(`${text}\n`);
+}
+
+function isErrorShared(): boolean {
+	const [output, error] = [fstatSync(1), fstatSync(2)];
+	return output.dev === error.dev && output.ino === error.ino;
 }

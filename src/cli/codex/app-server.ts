@@ -37,7 +37,8 @@ export async function runAppServer(
 	);
 }
 
-function checkServed({ instructions, searchesWeb }: ConfigOverrides): void {
+/** Throws UsageError. */
+export function checkServed({ instructions, searchesWeb }: ConfigOverrides): void {
 	if (instructions.length > 0) throw new UsageError("--config developer_instructions works only with exec.");
 	if (!searchesWeb) throw new UsageError("--config web_search works only with exec.");
 }

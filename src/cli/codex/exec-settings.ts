@@ -1,4 +1,5 @@
 // Maps `codex exec` flags to settings and session options: the sandbox, and what needs no approval in it.
+import type { AddedRule } from "../../kernel/api.ts";
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
@@ -66,6 +67,18 @@ const rule = (decision: Rule["decision"], pattern: string, from: string): Rule =
 	line: null,
 });
 
+/** What needs no approval in a sandbox. */
+export function sandboxRules(
+	mode: "read-only" | "workspace-write",
+	network: Configuration["sandbox"]["network"],
+): readonly AddedRule[] {
+	return [
+		mode === "read-only" ? { decision: "deny", pattern: "Write(/**)" } : { decision: "allow", pattern: "Write(**)" },
+		// `autoAllow` covers commands without network.
+		...(network === "none" ? [] : [{ decision: "allow", pattern: "Shell" } as const]),
+	];
+}
+
 /** Applies the requested sandbox; the default is the configured sandbox, or `read-only`. */
 export function withSandbox(
 	settings: Configuration,
@@ -77,9 +90,7 @@ export function withSandbox(
 	if (mode === "danger-full-access") return { ...settings, sandbox: { ...settings.sandbox, mode: "off" } };
 	const reach = network === null ? settings.sandbox.network : network ? "host" : "none";
 	const from = asked === null ? `sandbox ${mode}` : `--sandbox ${asked}`;
-	const rules = mode === "read-only" ? [rule("deny", "Write(/**)", from)] : [rule("allow", "Write(**)", from)];
-	// `autoAllow` covers commands without network.
-	if (reach !== "none") rules.push(rule("allow", "Shell", from));
+	const rules = sandboxRules(mode, reach).map(({ decision, pattern }) => rule(decision, pattern, from));
 	const { permission, sandbox } = settings;
 	return {
 		...settings,

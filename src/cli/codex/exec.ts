@@ -5,6 +5,7 @@ import { toSessionMode } from "../../api/values/session-mode.ts";
 import { aborted, unlessAborted } from "../../base/abort.ts";
 import { toKernelError } from "../../base/errors.ts";
 import { toJsonLine } from "../../base/json.ts";
+import type { Log } from "../../base/log.ts";
 import type { ExecEvent } from "../../frontends/codex/exec-events.ts";
 import { ExecProjection } from "../../frontends/codex/exec-projection.ts";
 import type { Installation } from "../../host/installation.ts";
@@ -13,7 +14,7 @@ import type { Outbox } from "../../ports/transports/outbox.ts";
 import { createTextOutput, readInput } from "../../ports/transports/stdio.ts";
 import type { CodexExecOptions } from "../arguments/options/codex-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
-import { createTurns } from "../print/print-turns.ts";
+import { createTurns, type Turns } from "../print/print-turns.ts";
 import { endInTime, exitSoon } from "../process/process-exit.ts";
 import { takeProcess } from "../process/program-process.ts";
 import { writeNotice } from "../process/standard-error.ts";
@@ -25,7 +26,7 @@ import { type ExecInput, readExecInput } from "./exec-input.ts";
 import { execMode, toProgramOptions, withSandbox } from "./exec-settings.ts";
 
 /** The exit code shells report for SIGPIPE. */
-const brokenPipe = 141;
+export const brokenPipe = 141;
 
 /** Runs the turn; returns the exit code, 0 if the turn completed. Throws UsageError. */
 export async function runCodexExec(
@@ -72,7 +73,8 @@ export async function runCodexExec(
 
 	const output = createTextOutput();
 	output.gone.addEventListener("abort", () => stop(brokenPipe));
-	const work = runTurn(program, input, overrides, options.json, output, stopped.signal);
+	const isConfined = program.configuration.sandbox.mode !== "off";
+	const work = runTurn({ ...program, isConfined }, input, overrides, options.json, output, stopped.signal);
 	await Promise.race([work.then(() => output.flush()), aborted(stopped.signal)]);
 	const workCode = stopped.signal.aborted ? 1 : await work;
 	return await endProgram(executable, program, {
@@ -89,14 +91,26 @@ export async function runCodexExec(
 
 async function readPrompt(typed: string | null): Promise<string> {
 	if (typed === null && isatty(0)) throw new UsageError("'codex exec' needs a PROMPT, or one on stdin.");
-	const prompt = typed ?? (await readInput());
+	return checkPrompt(typed ?? (await readInput()));
+}
+
+/** Throws UsageError for an empty prompt. */
+export function checkPrompt(prompt: string): string {
 	if (prompt.trim() === "") throw new UsageError("'codex exec' needs a PROMPT: the one on stdin is empty.");
 	return prompt;
 }
 
+/** What a turn is run with. */
+export interface ExecSession {
+	readonly session: SessionApi & Partial<Pick<Program["session"], "begun">>;
+	/** Whether a sandbox is asked for. */
+	readonly isConfined: boolean;
+	readonly log: Log;
+}
+
 /** Prints the turn; returns the exit code. Never rejects. */
-async function runTurn(
-	{ session, configuration, log }: Program,
+export async function runTurn(
+	{ session, isConfined, log }: ExecSession,
 	{ input, answerForm }: ExecInput,
 	{ searchesWeb }: ConfigOverrides,
 	isJson: boolean,
@@ -106,16 +120,16 @@ async function runTurn(
 	const projection = new ExecProjection(session.id, session.workDir);
 	const print = isJson ? printLine : printPlain;
 	const send = (event: ExecEvent): void => print(event, projection, output);
+	let turns: Turns | null = null;
 	try {
-		await unlessAborted(session.begun, signal);
+		await unlessAborted(session.begun ?? Promise.resolve(), signal);
 		send(projection.begin());
-		const isConfined = configuration.sandbox.mode !== "off";
 		if (isConfined) await leaveOpenModes(session);
 		const { sandbox } = await session.description();
 		if (isConfined && sandbox?.status !== "active") {
 			send(projection.report(`Commands are refused: this machine has no sandbox (${sandbox?.why ?? "not set up"}).`));
 		}
-		const turns = createTurns(
+		turns = createTurns(
 			session,
 			(event) => {
 				for (const each of projection.take(event)) send(each);
@@ -135,11 +149,13 @@ async function runTurn(
 		log.error("A run of codex exec failed.", { error: thrown });
 		send({ type: "error", message: toKernelError(thrown).message });
 		return 1;
+	} finally {
+		await turns?.close();
 	}
 }
 
 /** A mode set in another client would approve actions that this run denies. */
-async function leaveOpenModes(session: Program["session"]): Promise<void> {
+async function leaveOpenModes(session: SessionApi): Promise<void> {
 	const mode = toSessionMode(await session.snapshot());
 	if (mode !== "default") await session.send({ type: "mode.set", mode: "default" });
 }

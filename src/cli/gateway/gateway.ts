@@ -104,7 +104,7 @@ export async function runGateway(
 		writeNotice(`${await describeStartFailure(thrown, flags)}\n`);
 		return await endProgram(executable, program, { finish: () => host.sessions.stop(), exitCode: () => 1 });
 	}
-	const attachments = await startAttachments(host, { taken, files, signal: stopping.signal });
+	const attachments = await startAttachments(host, options, started, { taken, files, signal: stopping.signal });
 	const endNotices = await startNotices(noticeCommand, host.sessions, taken, stopping.signal);
 	const token = flags.page === null ? null : await tokens.find("control");
 	const url = toUrl(flags, gateway.port);
@@ -210,13 +210,31 @@ function refuseUnmeantAddress({ address, allowsRemote }: GatewayFlags): void {
 
 /** The socket by which programs of SDKs use this kernel. */
 async function startAttachments(
-	host: Omit<HostApi, "server" | "log">,
+	openHost: Omit<HostApi, "server" | "log">,
+	options: ProgramOptions,
+	{ configuration }: StartedKernel,
 	{ taken, files, signal }: { taken: ProgramProcess; files: Files; signal: AbortSignal },
 ) {
-	const { startAttachServer } = await import("../attach/attach-server.ts");
-	const { shareDir, place, log } = taken;
-	const server = { name: productName, version: productVersion };
-	return await startAttachServer({ host: { ...host, server, log }, shareDir, home: place.home, files, log, signal });
+	const [{ startAttachServer }, { createDifferences }] = await Promise.all([
+		import("../attach/attach-server.ts"),
+		import("../attach/gateway-differences.ts"),
+	]);
+	const { shareDir, place, environment, log } = taken;
+	const host = { ...openHost, server: { name: productName, version: productVersion }, log };
+	const { sandbox, agentwire } = configuration;
+	return await startAttachServer({
+		relayHost: {
+			host,
+			shareDir,
+			home: place.home,
+			files,
+			sandbox,
+			requestsInFlight: agentwire.limits.requestsInFlight,
+		},
+		differs: await createDifferences(options, environment, shareDir, files),
+		log,
+		signal,
+	});
 }
 
 /** Starts polling for notices; returns a stop function. */

@@ -11,7 +11,7 @@ export interface BackgroundWait {
 		SessionApi,
 		"backgroundTasks" | "backgroundTaskEnded" | "hasBackgroundNews" | "endBackgroundTasks"
 	>;
-	readonly turns: Turns;
+	readonly turns: Pick<Turns, "run">;
 	/** Maximum seconds to wait for a task. */
 	readonly ceiling: number;
 	readonly clock: Clock;

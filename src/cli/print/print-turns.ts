@@ -17,6 +17,8 @@ export interface TurnStart {
 export interface Turns {
 	/** Runs one turn; resolves after its end was forwarded. Call it only while no turn runs. */
 	run(input: UserInput, start?: TurnStart): Promise<TurnOutcome>;
+	/** Stops being the session's client. */
+	close(): Promise<void>;
 }
 
 /** The requests that the client running the turns can answer. */
@@ -82,6 +84,7 @@ export function createTurns(
 	);
 
 	return {
+		close: async () => (await attaching).close(),
 		async run(input, { isOwn = false, options = {} } = {}) {
 			const turn = createDeferred<TurnOutcome>();
 			// A turn that does not start is not awaited.

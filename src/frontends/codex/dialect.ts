@@ -1,16 +1,17 @@
 // The app-server protocol of Codex: many threads over one connection.
+import type { Peer } from "../../ports/rpc/connection.ts";
 import { readEnvelope } from "../../ports/rpc/envelope.ts";
-import type { HostDialect, SharedConnection } from "../shared/dialect.ts";
+import type { HostApi, HostDialect, SharedConnection } from "../shared/dialect.ts";
 import { CodexConnection } from "./connection.ts";
 import { codexRules } from "./envelope.ts";
 import type { CodexPlace } from "./threads.ts";
 
-export function createCodexDialect(place: CodexPlace): HostDialect {
+export function createCodexDialect(place: CodexPlace) {
 	return {
 		name: "codex",
 		rules: codexRules,
 		/** It is offered alone, so that whatever is sent is meant for it. */
-		claims: (value) => readEnvelope(value, codexRules).kind === "request",
-		converse: (kernelApi, peer): SharedConnection => new CodexConnection(kernelApi, peer, place),
-	};
+		claims: (value: unknown) => readEnvelope(value, codexRules).kind === "request",
+		converse: (kernelApi: HostApi, peer: Peer): SharedConnection => new CodexConnection(kernelApi, peer, place),
+	} satisfies HostDialect;
 }

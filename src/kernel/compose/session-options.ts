@@ -46,6 +46,8 @@ export interface SessionOptions extends ModelWish {
 	readonly rules?: readonly AddedRule[];
 	/** Added to the process environment. */
 	readonly environment?: Readonly<Record<string, string>>;
+	/** Whether `environment` replaces the process environment. Default: false. */
+	readonly isWholeEnvironment?: boolean;
 	/** Text files as the client's editor holds them. Default: files on disk. */
 	readonly editorFiles?: EditorFiles;
 	/** Added to the main agent's system prompt. */
@@ -72,6 +74,14 @@ export interface SessionOptions extends ModelWish {
 	readonly passesUnknownCommands?: boolean;
 	/** Whether the session opens before its start hooks have run; the caller then waits for `begun`. Default: false. */
 	readonly opensEarly?: boolean;
+}
+
+/** The environment of a session in a process with this one. */
+export function withEnvironment(
+	environment: Readonly<Record<string, string>>,
+	{ environment: own = {}, isWholeEnvironment = false }: Pick<SessionOptions, "environment" | "isWholeEnvironment">,
+): Readonly<Record<string, string>> {
+	return isWholeEnvironment ? own : { ...environment, ...own };
 }
 
 /** No options: the configuration applies. */

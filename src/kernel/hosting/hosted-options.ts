@@ -14,7 +14,7 @@ import type { CreationOptions, ModelList, OpeningOptions } from "../api.ts";
 import { narrowAgent } from "../compose/agent-restriction.ts";
 import { builtInAgents } from "../compose/built-in-agents.ts";
 import { chooseModel, toChoice } from "../compose/models.ts";
-import type { SessionOptions } from "../compose/session-options.ts";
+import { type SessionOptions, withEnvironment } from "../compose/session-options.ts";
 import {
 	findUnreadableOption,
 	readCreationOptions,
@@ -234,7 +234,7 @@ function choose(
 	workDir: string,
 	options: SessionOptions,
 ): ChosenOptions {
-	const { selection } = chooseModel(options, configuration, { ...environment, ...options.environment });
+	const { selection } = chooseModel(options, configuration, withEnvironment(environment, options));
 	const isSet = selection.kind === "model";
 	const model = isSet ? selection.model.name : "";
 	return { workDir, options, model, provider: isSet ? selection.provider.name : "", labels: {} };
@@ -258,6 +258,8 @@ function toOptions(
 		permissions,
 		rules,
 		environment,
+		isWholeEnvironment,
+		passesUnknownCommands,
 		editorFiles,
 		thinking,
 		instructions = [],
@@ -283,6 +285,8 @@ function toOptions(
 		...(permissions === undefined ? {} : { permissions }),
 		...(rules === undefined ? {} : { rules }),
 		...(environment === undefined ? {} : { environment }),
+		...(isWholeEnvironment === undefined ? {} : { isWholeEnvironment }),
+		...(passesUnknownCommands === undefined ? {} : { passesUnknownCommands }),
 		...(editorFiles === undefined ? {} : { editorFiles }),
 		...(turns === undefined ? {} : { turns }),
 		...(hooks === undefined ? {} : { hooks }),

@@ -28,7 +28,7 @@ import { composeSession, type SessionLinks, type SkillSearch } from "../compose/
 import type { HostServices } from "../compose/host-services.ts";
 import { findRuleFiles, type RuleFile, withAddedRules } from "../compose/permissions.ts";
 import { secretsOf } from "../compose/secrets.ts";
-import type { SessionOptions } from "../compose/session-options.ts";
+import { type SessionOptions, withEnvironment } from "../compose/session-options.ts";
 import { forbiddenMode } from "../interactions/approval-mode.ts";
 import { Session } from "../session/session.ts";
 import type { SessionParts } from "../session/session-parts.ts";
@@ -282,7 +282,8 @@ export class Kernel {
 
 	#compose(stored: SharedSession, options: SessionOptions): ReturnType<typeof composeSession> {
 		const { store, configuration } = this.#parts;
-		const hostServices = withEnvironment(this.#parts.hostServices, options.environment);
+		const environment = withEnvironment(this.#parts.hostServices.environment, options);
+		const hostServices = { ...this.#parts.hostServices, environment };
 		const links: SessionLinks = {
 			clientName: () => this.#sessions.get(stored.id)?.clientName() ?? null,
 			findRuleFiles: async (workDir) => withAddedRules(await this.#findRuleFiles(workDir), options.rules ?? []),
@@ -341,11 +342,6 @@ async function createServerPool({ hostServices, configuration }: KernelParts): P
 		log,
 		version,
 	});
-}
-
-function withEnvironment(hostServices: HostServices, added: SessionOptions["environment"]): HostServices {
-	if (added === undefined) return hostServices;
-	return { ...hostServices, environment: { ...hostServices.environment, ...added } };
 }
 
 /**
