@@ -98,6 +98,19 @@ const askedAgain = [
 	"cat <<'EOF' > x.md\n# hi\nEOF",
 ];
 
+/** Why commands are asked about without rules: docs/explanation/decisions/2026-11-28-questions-without-rules.md. */
+const reasons: readonly (readonly [reason: string, form: RegExp])[] = [
+	[
+		"programs of the project",
+		/\b(?:npm|npx|pytest|cargo|gradlew|node scripts|python3 (?:-m|script)|go (?:test|build|vet)|node_modules)\b|^make\b/,
+	],
+	["inline programs", / -[ec] '/],
+	["changes of the repository", /^git /],
+	["changes of files", /^(?:mkdir|cp|mv|touch|rm|tar|echo|cat) /],
+	["network", /^curl /],
+	["elsewhere", /^(?:docker|kill|ls) /],
+];
+
 describe("everyday commands", () => {
 	it("are read from the fixture", () => expect(commands).toHaveLength(146));
 
@@ -110,11 +123,17 @@ describe("everyday commands", () => {
 	});
 
 	it("C: without rules", async () => {
-		expect(await asked([])).toHaveLength(64);
-		// What is asked about runs programs of the project, changes something, uses the network, or reads elsewhere.
-		const changing =
-			/\b(?:git (?:add|commit|push|checkout|stash|restore)|npm|npx|node (?:-e|scripts)|python3 (?:-m|-c|script)|pytest|make|cargo|go (?:test|build|vet)|docker logs|mkdir|cp|mv|touch|rm|curl|tar (?:c|x)|kill|gradlew|node_modules)|> (?:out|x)|HOME/;
-		expect((await asked([])).filter((text) => !changing.test(text))).toEqual([]);
+		const left = await asked([]);
+		const counts = reasons.map(([reason, form]) => [reason, left.filter((text) => form.test(text)).length]);
+		expect(Object.fromEntries(counts)).toEqual({
+			"programs of the project": 37,
+			"inline programs": 2,
+			"changes of the repository": 8,
+			"changes of files": 10,
+			network: 4,
+			elsewhere: 3,
+		});
+		expect(left).toHaveLength(64);
 	});
 
 	it("C, where each is allowed for the session when it is asked about", async () => {
