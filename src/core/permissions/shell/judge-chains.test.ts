@@ -299,7 +299,7 @@ describeScripts([
 		what: "a program that only the shell knows (rows 13, 15, 16, 17)",
 		rules: { ...usual, allow: "*" },
 		decision: "ask",
-		fact: /the program is|not literal|the command of a shell is|an option is/,
+		fact: /the program is|not literal|the command of a shell is|an option is|may be the program/,
 		scripts: [
 			"rm$IFS-rf$IFS/",
 			"rm${IFS}-rf${IFS}/",

@@ -539,7 +539,7 @@ describeScripts([
 		rules: rules,
 		decision: "allow",
 		scripts: [
-			"docker run --rm -v a:/b c ls rm",
+			"docker run --rm -v a:/b c ls x",
 			"npx -y eslint src",
 			"kubectl exec a -- ls x",
 			"ssh host 'ls x'",

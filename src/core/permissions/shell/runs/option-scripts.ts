@@ -1,4 +1,4 @@
-// Programs that run an option's value: `tar --to-command='…'`, `rsync -e '…'`, `gdb -ex 'shell …'`.
+// Programs that run an option's value: `tar --to-command='…'`, `rsync -e '…'`.
 import { spreadOlderOptions } from "../programs/tar-options.ts";
 import type { Word } from "../script.ts";
 import { nothing, type Run, scriptOf, type Unwrapped } from "./run.ts";
@@ -52,13 +52,6 @@ const tables: ReadonlyMap<string, readonly ScriptOption[]> = new Map(
 			{ short: "", long: "rsync-path", toScript: asItIs },
 		],
 		nodemon: [{ short: "x", long: "exec", toScript: asItIs }],
-		gdb: [
-			{
-				short: "",
-				long: "ex eval-command iex init-eval-command",
-				toScript: (value: string) => /^\s*(?:shell\b|!|pipe\b[^|]*\||\|[^|]*\|)\s*(.*)$/s.exec(value)?.[1] ?? null,
-			},
-		],
 	}),
 );
 

@@ -1,6 +1,7 @@
 // What a program runs in turn: words as a command, or text as a script.
 import type { ReadOptions } from "../programs/options.ts";
-import type { Assignment, Word } from "../script.ts";
+import { nameOf } from "../programs/program-name.ts";
+import type { Assignment, SimpleCommand, Word } from "../script.ts";
 
 interface RunPlace {
 	/** The wrapper's directory, or any. */
@@ -38,27 +39,41 @@ export const nothing: Unwrapped = { runs: [], doubts: [], isTransparent: false }
 /** Maximum number of words that may each be the program. */
 const mostSuffixes = 64;
 
-/** For a wrapper with unknown options: it runs some suffix of its words. */
-export function unwrapLoose(words: readonly Word[], isOneOfAll: boolean): Unwrapped {
-	if (isOneOfAll) return nothing;
-	const doubts = doubtOfSuffixes(words);
+const foreignShells = new Set("csh tcsh fish nu pwsh powershell xonsh elvish".split(" "));
+/** Those that pass one word to a shell. */
+const textPassing = new Set(
+	(
+		"npm su runuser sg newgrp watch flock script capsh parallel sem ssh mosh gdb nix tmux sops consul bws envconsul watchexec reflex xterm urxvt " +
+		"konsole"
+	).split(" "),
+);
+const readsInput = "it may start a shell that reads commands from its input";
+const startsShell = /^(?:ssh|mosh|su|runuser|newgrp|sg|chroot|script)$/;
+
+/** For a wrapper with unknown options: it runs some suffix of its words, and a shell may read a word with blanks. */
+export function unwrapLoose({ words: [program, ...words], isFed }: SimpleCommand, isOneOfAll: boolean): Unwrapped {
+	const name = nameOf(program?.text ?? "");
+	const passesText = foreignShells.has(name) || textPassing.has(name);
+	const doubts: string[] = [];
+	const named = words.filter(({ text }) => !text.startsWith("-"));
+	if (foreignShells.has(name)) doubts.push("its command is written for another shell than bash");
+	if (isOneOfAll) return { ...nothing, doubts: isFed ? [readsInput] : [] };
+	if (words.length > mostSuffixes) doubts.push("it has so many words that its program cannot be told");
 	const open = words.findIndex((word) => word.kind === "dynamic" && word.mayBeOption);
 	const before = words.slice(0, open).filter(({ text }) => !text.startsWith("-"));
 	// The word before it may be another operand or an option value.
 	const word = words[open];
-	if (word?.kind === "dynamic" && before.length < 2) doubts.push(`a word that may be the program is ${word.why}`);
-	return { runs: suffixes(words), doubts, isTransparent: false };
-}
-
-export function suffixes(words: readonly Word[]): Run[] {
-	return words.slice(0, mostSuffixes).flatMap((word, index) => {
-		const isProgram = word.kind === "literal" && /^[\w./]/.test(word.text);
-		return isProgram ? [runOf(words.slice(index), { isOneOfAll: true })] : [];
+	if (word?.kind === "dynamic" && before.length < 3) doubts.push(`a word that may be the program is ${word.why}`);
+	if (isFed || (startsShell.test(name) && named.length < 2)) doubts.push(readsInput);
+	const runs = words.slice(0, mostSuffixes).flatMap((given, index): readonly Run[] => {
+		if (given.kind === "dynamic") return [];
+		const attached = /^-[^=]*=(.+)$/s.exec(given.text)?.[1] ?? given.text.replace(/^-[a-zA-Z]/, "");
+		if (/\s/.test(given.text) && passesText) return [scriptOf(attached.replace(/^(?:\w*command[\s=]|shell\s|!)/i, ""))];
+		const isProgram = /^[\w./]/.test(attached) && attached !== ".";
+		const first: Word = { kind: "literal", text: attached };
+		return isProgram ? [runOf([first, ...words.slice(index + 1)], { isOneOfAll: true })] : [];
 	});
-}
-
-export function doubtOfSuffixes(words: readonly Word[]): string[] {
-	return words.length > mostSuffixes ? ["it has so many words that its program cannot be told"] : [];
+	return { runs, doubts, isTransparent: false };
 }
 
 export function runOf(

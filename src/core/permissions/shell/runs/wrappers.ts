@@ -2,36 +2,16 @@
 
 import { readOptions } from "../programs/options.ts";
 import { nameOf } from "../programs/program-name.ts";
+import { readForm } from "../programs/read-form.ts";
 import { type WrapperOptions, wrapperTable } from "../programs/wrapper-table.ts";
 import type { Assignment, SimpleCommand, Word } from "../script.ts";
 import { readEnvironment } from "./environment-wrapper.ts";
 import { unwrapGit } from "./git-runs.ts";
 import { unwrapOptionScripts } from "./option-scripts.ts";
-import {
-	doubtOfOptions,
-	doubtOfSuffixes,
-	nothing,
-	runOf,
-	scriptOf,
-	suffixes,
-	type Unwrapped,
-	unwrapLoose,
-} from "./run.ts";
-import { unwrapRemote, unwrapRunner } from "./runners.ts";
-import { isScript, unwrapFind, unwrapXargs } from "./search-wrappers.ts";
-import {
-	unwrapCapabilityShell,
-	unwrapEval,
-	unwrapFile,
-	unwrapFlock,
-	unwrapForeignShell,
-	unwrapGroup,
-	unwrapShell,
-	unwrapTrap,
-	unwrapTypescript,
-	unwrapUser,
-	unwrapWatch,
-} from "./shell-wrappers.ts";
+import { doubtOfOptions, nothing, runOf, type Unwrapped, unwrapLoose } from "./run.ts";
+import { unwrapRunner } from "./runners.ts";
+import { unwrapFind, unwrapXargs } from "./search-wrappers.ts";
+import { unwrapEval, unwrapFile, unwrapShell, unwrapTrap } from "./shell-wrappers.ts";
 
 /** The commands that a command runs; empty for other programs. `isOneOfAll`: every suffix of its words is checked anyway. */
 export function unwrap(command: SimpleCommand, isOneOfAll: boolean, input: SimpleCommand | null): Unwrapped {
@@ -41,9 +21,9 @@ export function unwrap(command: SimpleCommand, isOneOfAll: boolean, input: Simpl
 	const name = nameOf(path);
 	// Another program may have the same name as a wrapper.
 	const isTrusted = [name, `/bin/${name}`, `/usr/bin/${name}`].includes(path);
-	const unwrapped = isLoose(name)
-		? both(unwrapLoose(words, isOneOfAll), givesScript.has(name) ? unwrapScripts(words) : nothing)
-		: (unwrapRunner(name, words, isOneOfAll) ?? unwrapProgram(name, words, input));
+	const unwrapped =
+		unwrapRunner(name, command, isOneOfAll) ??
+		(isLoose(name, command) ? unwrapLoose(command, isOneOfAll) : unwrapProgram(name, words, input));
 	return isTrusted ? unwrapped : { ...unwrapped, isTransparent: false };
 }
 
@@ -55,20 +35,10 @@ const unwrappers: ReadonlyMap<string, Unwrap> = new Map(
 		eval: unwrapEval,
 		trap: unwrapTrap,
 		"sh bash zsh dash ksh ash rbash mksh lksh rksh posh yash osh": unwrapShell,
-		"csh tcsh fish nu pwsh powershell xonsh elvish": unwrapForeignShell,
 		". source": unwrapFile,
-		capsh: unwrapCapabilityShell,
-		"sg newgrp": unwrapGroup,
-		"ssh mosh": unwrapRemote,
 		git: unwrapGit,
-		"su runuser": unwrapUser,
 		xargs: (words, _, input) => unwrapXargs(words, input),
 		"find fd fdfind": unwrapFind,
-		watch: unwrapWatch,
-		flock: unwrapFlock,
-		script: unwrapTypescript,
-		gdb: (words, name) => both(unwrapDebugger(words), unwrapOptionScripts(words, name)),
-		"parallel sem": unwrapParallel,
 	}).flatMap(([names, unwrapOne]) => names.split(" ").map((name) => [name, unwrapOne])),
 );
 
@@ -78,21 +48,16 @@ function unwrapProgram(name: string, words: readonly Word[], input: SimpleComman
 	return (unwrappers.get(name) ?? unwrapOptionScripts)(words, name, input);
 }
 
-function both(one: Unwrapped, other: Unwrapped): Unwrapped {
-	return { runs: [...one.runs, ...other.runs], doubts: [...one.doubts, ...other.doubts], isTransparent: false };
-}
-
-/** Reads each word with blanks as a shell script. */
-function unwrapScripts(words: readonly Word[]): Unwrapped {
-	return { ...nothing, runs: words.flatMap((word) => (isScript(word) ? [scriptOf(word.text)] : [])) };
-}
-
-/** The loose wrappers that pass one word to a shell. */
-const givesScript = new Set("tmux sops consul bws envconsul watchexec reflex xterm urxvt konsole".split(" "));
-
-/** Wrappers with unknown options: they run some suffix of their words. */
+/**
+ * Wrappers whose options are not known here: they run some suffix of their words, here or elsewhere, or pass a word to a shell.
+ * Those with a row in the table of known programs do with the verbs that it lacks, such as `docker exec`.
+ */
 const looseWrappers = new Set(
 	(
+		"sudo doas pkexec su runuser sg newgrp chroot unshare nsenter busybox toybox setsid systemd-run watch flock script capsh parallel sem gdb " +
+		"ssh mosh docker docker-compose podman podman-compose nerdctl kubectl oc k3s microk8s minikube lxc incus multipass distrobox toolbox " +
+		"apptainer singularity flatpak nix devbox conda mamba micromamba pipx lerna nx npm pnpm yarn bun uv ip cmake rbenv pyenv opam stack cabal " +
+		"dune nvm fnm chamber volta doppler infisical foreman honcho teller csh tcsh fish nu pwsh powershell xonsh elvish " +
 		"taskset chrt numactl prlimit choom unbuffer eatmydata fakeroot setpriv gosu su-exec setarch linux32 linux64 " +
 		"i386 x86_64 daemon daemonize rlwrap xvfb-run dbus-run-session dbus-launch caffeinate torsocks torify proxychains " +
 		"proxychains4 noglob nocorrect firejail bwrap proot entr ld.so cgexec runcon uclampset tini dumb-init faketime arch start-stop-daemon catchsegv valgrind " +
@@ -107,8 +72,10 @@ const looseWrappers = new Set(
 /** The dynamic loader has the architecture in its name. */
 const loader = /^ld(?:-[\w.-]+)?\.so(?:\.\d+)?$/;
 
-function isLoose(name: string): boolean {
-	return looseWrappers.has(name) || loader.test(name);
+function isLoose(name: string, command: SimpleCommand): boolean {
+	if (!looseWrappers.has(name)) return loader.test(name);
+	const { names, form, doubt } = readForm(command);
+	return form === null || (names.length === 1 && form.verbs === undefined && doubt !== null);
 }
 
 function unwrapByTable(words: readonly Word[], wrapper: WrapperOptions): Unwrapped {
@@ -119,17 +86,11 @@ function unwrapByTable(words: readonly Word[], wrapper: WrapperOptions): Unwrapp
 	const skipped = read.rest.slice(0, wrapper.positionals ?? 0);
 	// A dynamic word may expand to several words or none.
 	for (const word of skipped) if (word.kind === "dynamic") doubts.push(`a word before the program is ${word.why}`);
-	const assignments: Assignment[] = [];
-	const program = read.rest.slice(skipped.length);
-	const rest = wrapper.takesAssignments ? takeAssignments(program, assignments) : program;
-	if (rest.length === 0) {
-		if (wrapper.isShell) doubts.push("it starts a shell that reads commands from its input");
-		return { ...nothing, doubts };
-	}
-	const { harmless, isInThisShell = false, moves } = wrapper;
-	const directory = moves === "always" || has(moves) ? "open" : "same";
-	const isTransparent = harmless !== undefined && read.options.every(({ name }) => harmless.split(" ").includes(name));
-	return { runs: [runOf(rest, { assignments, directory, isInThisShell })], doubts, isTransparent };
+	const rest = read.rest.slice(skipped.length);
+	if (rest.length === 0) return { ...nothing, doubts };
+	const { harmless, isInThisShell = false } = wrapper;
+	const isTransparent = read.options.every(({ name }) => harmless.split(" ").includes(name));
+	return { runs: [runOf(rest, { isInThisShell })], doubts, isTransparent };
 }
 
 /** Moves the leading assignments of `words` to `assignments`; returns the other words. */
@@ -155,18 +116,4 @@ function unwrapEnvironment(words: readonly Word[]): Unwrapped {
 	if (left.length === 0) return { ...nothing, doubts };
 	const run = runOf(left, { assignments, directory: moves ? "open" : "same" });
 	return { runs: [run], doubts, isTransparent: doubts.length === 0 && !moves };
-}
-
-function unwrapDebugger(words: readonly Word[]): Unwrapped {
-	const start = words.findIndex((word) => /^--?args$/.test(word.text));
-	const rest = start < 0 ? [] : words.slice(start + 1);
-	return rest.length === 0 ? nothing : { runs: [runOf(rest)], doubts: [], isTransparent: false };
-}
-
-/** It has many options, and passes its joined words to a shell. */
-function unwrapParallel(words: readonly Word[]): Unwrapped {
-	const end = words.findIndex((word) => /^:::/.test(word.text));
-	const given = end < 0 ? words : words.slice(0, end);
-	const doubts = ["what it runs is put together from its words and its input", ...doubtOfSuffixes(given)];
-	return { runs: suffixes(given), doubts, isTransparent: false };
 }

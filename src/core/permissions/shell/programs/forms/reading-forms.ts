@@ -76,7 +76,7 @@ const tests: Readonly<Record<string, Form>> = rows("test [", { ...speaker, files
 
 export const readingForms: Readonly<Record<string, Form>> = {
 	...rows(
-		"echo : true false basename dirname sleep seq expr whoami id groups who w uptime free df ps pgrep uname arch nproc tty " +
+		"echo : true false basename dirname sleep seq expr whoami id groups who w uptime free df ps pgrep uname nproc tty " +
 			"printenv locale getconf pwd which type cal tr",
 		speaker,
 	),

@@ -306,13 +306,6 @@ const services: Readonly<Record<string, Form>> = {
 			...rows("start stop restart pause unpause pull", { isNamed: true, options: "-q -t: --quiet --time=" }),
 			build: { isNamed: true, options: "-q -t: --tag= --no-cache --pull --target= --quiet --progress=", files: "read" },
 			...rows("rm rmi kill", { isNamed: true, options: "-f --force", isExact: true }),
-			run: {
-				isNamed: true,
-				options: "-ditq -p: -e: --rm --name= --env= --publish= --pull= --platform=",
-				value: /^[\w.:/=-]+$/,
-				optionsFirst: true,
-				isExact: true,
-			},
 			...rows("container image network volume system", {
 				verbs: rows("ls list inspect df logs info", { options: containerReading, value: plainWord }),
 			}),
