@@ -11,6 +11,7 @@ import {
 	hasEarlier,
 	isReadingEarlier,
 	send,
+	sent,
 	showEarlier,
 	tick,
 } from "./store.ts";
@@ -33,7 +34,7 @@ export function ConversationLog(): JSX.Element {
 	useEffect(() => {
 		isAtEnd.current = true;
 		setAway(false);
-	}, [currentId.value]);
+	}, [currentId.value, sent.value]);
 	const isExtended = useKeptPlace(log, seen, blocks);
 	useEffect(() => {
 		const element = log.current;

@@ -75,6 +75,7 @@ export function NewSession(): JSX.Element {
 					</li>
 				))}
 			</ul>
+			{recent.length === 0 ? null : <p>Begin in a recent directory</p>}
 			{recent.length === 0 ? null : (
 				<ul aria-label="Recent directories">
 					{recent.map((directory) => (

@@ -49,6 +49,8 @@ export const isWorking = computed(() => {
 	void tick.value;
 	return conversation.isRunning;
 });
+/** Grows with every message of this window: whoever sends one wants to see what comes of it. */
+export const sent = signal(0);
 /** Whether there is something before what is shown, and whether it is being read. */
 export const hasEarlier = signal(false);
 export const isReadingEarlier = signal(false);
@@ -341,8 +343,10 @@ function opened(): string {
 	return currentId.value;
 }
 
-export const send = async (input: UserInput, files: PromptFile[] = []) =>
-	call("turn.start", { sessionId: opened(), input, files });
+export async function send(input: UserInput, files: PromptFile[] = []): Promise<void> {
+	await call("turn.start", { sessionId: opened(), input, files });
+	sent.value += 1;
+}
 export const steer = async (input: string, files: PromptFile[] = []) =>
 	call("turn.steer", { sessionId: opened(), input, files });
 /** What going back to before a turn would do to files. */

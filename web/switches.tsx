@@ -50,7 +50,7 @@ export function Switches(): JSX.Element {
 				) : null}
 				{options.map(({ alias, name }) => (
 					<option key={alias} value={alias}>
-						{alias === name ? alias : `${alias} (${name})`}
+						{alias === name || alias.endsWith(`/${name}`) ? alias : `${alias} (${name})`}
 					</option>
 				))}
 			</select>

@@ -314,7 +314,7 @@ function ToolView({ block, revision }: { block: ToolBlock } & Revised): JSX.Elem
 			)}
 			{output === "" || diffs.length > 0 || todo !== undefined || block.children.length > 0 ? null : (
 				<>
-					<pre class="output" tabIndex={0}>
+					<pre class={`output ${command === null ? "wraps" : ""}`} tabIndex={0}>
 						{shown.join("\n")}
 					</pre>
 					{lines.length > 5 ? (

@@ -93,8 +93,39 @@ describe.skipIf(!hasBrowser)("reading", () => {
 		expect(await page.getByLabel("Find in this conversation").count()).toBe(0);
 	});
 
+	it("follows a message that was sent from further up, and stays at the end when the window turns", async () => {
+		const { stage, nextRequest } = await createHeldStage();
+		const { address } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext({ viewport: { width: 780, height: 390 } }));
+		await beginSession(page, address);
+		await say(page, "tell");
+		const first = await nextRequest();
+		await first.say(Array.from({ length: 60 }, (_, index) => `Paragraph ${index}.`).join("\n\n"));
+		first.end();
+		await page.getByText("Paragraph 59.").waitFor();
+		const log = page.locator(".log");
+		await log.evaluate((element: { scrollTop: number }) => {
+			element.scrollTop = 0;
+		});
+		await page.getByRole("button", { name: "Jump to the end" }).waitFor();
+		await say(page, "and then?");
+		const second = await nextRequest();
+		await second.say("That is all.");
+		second.end();
+		await page.getByText("That is all.").waitFor();
+		await page.locator(".to-end").waitFor({ state: "detached" });
+		const isAtEnd = () =>
+			log.evaluate(
+				(element: { scrollHeight: number; scrollTop: number; clientHeight: number }) =>
+					element.scrollHeight - element.scrollTop - element.clientHeight < 40,
+			);
+		await expect.poll(isAtEnd).toBe(true);
+		await page.setViewportSize({ width: 390, height: 780 });
+		await expect.poll(isAtEnd).toBe(true);
+	});
+
 	it("keeps words of tables whole, honors alignment, and ends addresses before the full stop", async () => {
-		const rows = `| Measurement | ${"Responsibility | ".repeat(9)}\n|:--|--:|${":-:|".repeat(8)}\n| one | 12 | ${"considerable | ".repeat(8)}`;
+		const rows = `| Measurement | ${"Responsibility | ".repeat(9)}\n|:--|--:|${":-:|".repeat(8)}\n| \`src/one/cart.test.js\` | 12 | ${"considerable | ".repeat(8)}`;
 		const { stage, nextRequest } = await createHeldStage();
 		const { address } = await serveWeb(stage);
 		const { page } = await watch(await (await launch()).newContext({ viewport: { width: 390, height: 800 } }));
@@ -114,6 +145,7 @@ describe.skipIf(!hasBrowser)("reading", () => {
 		const heights = "new Set([...document.querySelectorAll('.table th')].map((each) => each.clientHeight)).size";
 		expect(await page.evaluate(heights)).toBe(1);
 		const table = "document.querySelector('.table')";
+		expect(await page.evaluate(`${table}.querySelector("code").getClientRects().length`)).toBe(1);
 		expect(await page.evaluate(`${table}.scrollWidth > ${table}.clientWidth`)).toBe(true);
 		expect(await page.evaluate(`getComputedStyle(${table}.querySelectorAll('td')[1]).textAlign`)).toBe("end");
 		const last = "[...document.querySelectorAll('.says p')].at(-1)";

@@ -79,8 +79,8 @@ describe.skipIf(!hasBrowser)("the states of a session", () => {
 		await page.getByText("Revised.").waitFor();
 		await page.getByText(/Answered in this window: leave the tests alone/).waitFor();
 		await say(page, "and now?");
-		await review.getByLabel("Approve", { exact: false }).first().check();
-		await page.getByRole("button", { name: "Answer" }).click();
+		await review.getByLabel("Approve", { exact: false }).first().waitFor();
+		await decide(page, "1");
 		await page.getByText("Carried out.").waitFor();
 		await modeOf(page, "Ask").waitFor({ state: "attached" });
 	});
