@@ -22,7 +22,7 @@ export async function runChat(
 	const started = await startHost(executable, options, taken, stopping.signal, { expectsClients: true });
 	if (started === null) return 0;
 	if ("exitCode" in started) return started.exitCode;
-	const host = await started.openHost(null, null);
+	const host = await started.openHost(null, null, { attaches: true });
 	setFaultOwner(() => host.faultOwner() ?? nobody);
 	const server = { name: productName, version: productVersion };
 	const kernel = new Kernel(new InProcessTransport({ sessions: host.sessions, server }, async () => {}), {

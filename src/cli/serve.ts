@@ -60,7 +60,7 @@ async function serveClient(
 	begun: (faultOwner: () => FaultOwner) => void,
 ): Promise<number> {
 	const { session, compatibility, log } = program;
-	const host = offer === null ? null : await program.openHost(offer, contract);
+	const host = offer === null ? null : await program.openHost(offer, contract, { attaches: offer === "stdio" });
 	begun(() => host?.faultOwner() ?? session ?? nobody);
 	const { outboxBytes, requestsInFlight } = program.configuration.agentwire.limits;
 	const transport = createStdioTransport({ input: openStdin(), outbox: openLineOutput(outboxBytes) });

@@ -1,5 +1,5 @@
-// A cluster session for a front end: the same object regardless of the worker that runs it. When that worker is lost or ends, the
-// session continues at another one, and attached clients resume after their last event.
+// A session for a front end: the same object regardless of the process that runs it, a worker of the cluster or the session's
+// owner. When that process is lost or ends, the session continues at another one, and attached clients resume after their last event.
 
 import type { Command, CommandType, CommandValues } from "../api/values/command.ts";
 import type { AgentEvent, Cursor } from "../api/values/event.ts";
@@ -23,16 +23,28 @@ import type {
 } from "../kernel/api.ts";
 import type { RemoteKernel } from "../remote/remote-kernel.ts";
 import { hasEnded, isEnding } from "./ending.ts";
-import type { Placements } from "./placements.ts";
+
+/** A process that runs sessions. */
+export type RunningPlace = Pick<RemoteKernel, "sessions" | "lost">;
 
 /** The session at a worker. */
 export interface Used {
 	readonly handle: SessionHandle;
-	readonly kernel: RemoteKernel;
+	readonly kernel: RunningPlace;
+}
+
+export interface SessionPlaces {
+	/** Runs work with a stored session where it runs, or can run. */
+	atWorker<T>(sessionId: string, work: (placed: { readonly kernel: RunningPlace }) => Promise<T>): Promise<T>;
+	/**
+	 * Calls back when the session runs elsewhere than in `place`, although that is not lost, until the signal aborts. Absent if
+	 * that cannot happen.
+	 */
+	watch?(session: StoredId, place: () => RunningPlace, onMoved: () => void, signal: AbortSignal): void;
 }
 
 export interface ClusterSessionParts {
-	readonly placements: Placements;
+	readonly placements: SessionPlaces;
 	/** Options for every opening. */
 	readonly options: OpeningOptions;
 	/** Called when its last use here ends. */
@@ -263,6 +275,12 @@ export class ClusterSession implements SessionApi {
 			end();
 			current.attachment.close();
 		};
+		this.#parts.placements.watch?.(
+			this,
+			() => current.used.kernel,
+			() => current.attachment.close(),
+			ended,
+		);
 		const read = async function* (): AsyncGenerator<readonly AgentEvent[]> {
 			do {
 				for await (const batch of current.attachment.events) {
@@ -359,14 +377,14 @@ export class ClusterSession implements SessionApi {
 	}
 }
 
-function isLoss(thrown: unknown, kernel: RemoteKernel): boolean {
+function isLoss(thrown: unknown, kernel: RunningPlace): boolean {
 	return kernel.lost.aborted && thrown instanceof KernelError && thrown.code === "closed";
 }
 
 function unknownOutcome(id: string): KernelError {
 	return new KernelError(
 		"closed",
-		`The worker of the session ${id} was lost before it answered: whether it did what was asked is in the session's events. A turn that is started with a key can be started again.`,
+		`The process that ran the session ${id} was lost before it answered: whether it did what was asked is in the session's events. A turn that is started with a key can be started again.`,
 	);
 }
 

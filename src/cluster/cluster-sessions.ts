@@ -14,10 +14,10 @@ import type {
 	StoredId,
 } from "../kernel/api.ts";
 import type { ListQuery, SessionPage } from "../ports/store/session-store.ts";
-import { ClusterSession } from "./cluster-session.ts";
 import type { WorkerConnections } from "./connections.ts";
 import { type Placements, unmet } from "./placements.ts";
 import type { Registry, SessionPlace, WorkerPlace } from "./registry.ts";
+import { SessionsInUse } from "./sessions-in-use.ts";
 import { announcesOther, otherVersion } from "./worker-version.ts";
 
 export interface ClusterParts {
@@ -37,11 +37,11 @@ export type ShownWorker = Pick<WorkerPlace, "id" | "address" | "tags" | "remoteV
 export class ClusterSessions implements SessionsApi {
 	readonly takesEditorFiles = false;
 	readonly #parts: ClusterParts;
-	/** Sessions in use by id; reading an archived one has a separate key. */
-	readonly #used = new Map<string, ClusterSession>();
+	readonly #used: SessionsInUse;
 
 	constructor(parts: ClusterParts) {
 		this.#parts = parts;
+		this.#used = new SessionsInUse(parts.placements);
 	}
 
 	async create(options: CreationOptions): Promise<SessionHandle> {
@@ -50,22 +50,11 @@ export class ClusterSessions implements SessionsApi {
 			handle: await kernel.sessions.create(options),
 			kernel,
 		}));
-		const session = this.#sessionOf(handle.session, {});
-		session.adopt({ handle, kernel });
-		return session.toHandle(handle.info);
+		return this.#used.adopt({ handle, kernel });
 	}
 
-	async acquire(id: string, options: OpeningOptions = {}): Promise<SessionHandle> {
-		const known = this.#used.get(keyOf(id, options));
-		// It may have been archived or deleted elsewhere meanwhile.
-		if (known !== undefined) return known.toHandle(await known.confirm());
-		const session = this.#sessionOf({ id, workDir: "" }, options);
-		try {
-			return session.toHandle((await session.use()).handle.info);
-		} catch (thrown) {
-			session.forgetUnused();
-			throw thrown;
-		}
+	acquire(id: string, options: OpeningOptions = {}): Promise<SessionHandle> {
+		return this.#used.acquire(id, options);
 	}
 
 	fork(id: string, options: ForkOptions = {}): Promise<string> {
@@ -162,26 +151,8 @@ export class ClusterSessions implements SessionsApi {
 
 	/** Ends the connections and local sessions of this process; other sessions continue at their workers. */
 	async stop(): Promise<void> {
-		for (const session of this.#used.values()) session.end();
+		this.#used.end();
 		await Promise.all([this.#parts.connections.close(), this.#parts.local.stop()]);
-	}
-
-	#sessionOf({ id, workDir }: StoredId, options: OpeningOptions): ClusterSession {
-		const key = keyOf(id, options);
-		const known = this.#used.get(key);
-		if (known !== undefined) return known;
-		const session = new ClusterSession(
-			{ id, workDir },
-			{
-				placements: this.#parts.placements,
-				options,
-				onUnused: () => {
-					if (this.#used.get(key) === session) this.#used.delete(key);
-				},
-			},
-		);
-		this.#used.set(key, session);
-		return session;
 	}
 }
 
@@ -199,8 +170,4 @@ function whyNotRunnable(
 	const { needs, worker } = place;
 	if (worker !== null && announcesOther(worker)) return otherVersion(worker).message;
 	return needs.length === 0 ? null : unmet(needs, workers);
-}
-
-function keyOf(id: string, { archived = false }: OpeningOptions): string {
-	return archived ? `archived ${id}` : id;
 }

@@ -1,11 +1,12 @@
 // The gateway's Unix socket: serves relayed commands with the gateway's sessions.
-import { createConnection, createServer, type Server, type Socket } from "node:net";
+import { createConnection, createServer, type Socket } from "node:net";
 import path from "node:path";
 import * as v from "valibot";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { productVersion } from "../../host/product.ts";
+import { listenPrivately } from "../../ports/network/unix-socket.ts";
 import { type Outcome, socketName } from "./attach-protocol.ts";
 import { type PreparedCommand, prepareCommand, type RelayHost } from "./relayed-commands.ts";
 
@@ -57,7 +58,7 @@ export async function startAttachServer(parts: AttachParts): Promise<{ close(): 
 	try {
 		if (await isServed(file)) throw new Error("another gateway listens there");
 		await files.remove(file);
-		await listen(server, file);
+		await listenPrivately(server, file);
 	} catch (thrown) {
 		log.warn("Commands of SDKs cannot attach to this gateway.", { socket: file, cause: errorText(thrown) });
 	}
@@ -77,19 +78,6 @@ function isServed(file: string): Promise<boolean> {
 			resolve(true);
 		});
 		socket.once("error", () => resolve(false));
-	});
-}
-
-/** Only its owner can access the socket, from its creation on. */
-function listen(server: Server, file: string): Promise<void> {
-	return new Promise((resolve, reject) => {
-		const before = process.umask(0o177);
-		try {
-			server.once("error", reject);
-			server.listen(file, resolve);
-		} finally {
-			process.umask(before);
-		}
 	});
 }
 

@@ -5,9 +5,9 @@ import { ClusterSessions } from "../../cluster/cluster-sessions.ts";
 import { WorkerConnections } from "../../cluster/connections.ts";
 import { Placements } from "../../cluster/placements.ts";
 import { DatabaseRegistry } from "../../cluster/registry.ts";
+import { workerLimits } from "../../cluster/worker-limits.ts";
 import type { SessionsApi } from "../../kernel/api.ts";
 import type { PostgresStore } from "../../ports/store/postgres/postgres-store.ts";
-import { workerLimits } from "./worker-limits.ts";
 
 /** `local` holds the sessions of this process, which reads the store and knows settings and skills. */
 export function openClusterSessions(local: SessionsApi, store: PostgresStore, log: Log): ClusterSessions {

@@ -9,6 +9,7 @@ import { randomIdentifiers } from "../../base/ids.ts";
 import { DatabaseRegistry } from "../../cluster/registry.ts";
 import { startWorker, type Worker } from "../../cluster/worker.ts";
 import { showWorkerAddress, type WorkerAddress } from "../../cluster/worker-address.ts";
+import { workerLimits } from "../../cluster/worker-limits.ts";
 import { isLoopback, isWildcard } from "../../frontends/gateway/access/access.ts";
 import { createTokens, tokenFile } from "../../frontends/gateway/access/tokens.ts";
 import type { Installation } from "../../host/installation.ts";
@@ -28,7 +29,6 @@ import { writeNotice } from "../process/standard-error.ts";
 import { endProgram, startHost } from "../program/program.ts";
 import type { StartedKernel } from "../program/started-kernel.ts";
 import { readTls } from "../tls-files.ts";
-import { workerLimits } from "./worker-limits.ts";
 import { createPreparation } from "./workspace-preparation.ts";
 
 const noSharedStore =

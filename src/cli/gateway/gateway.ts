@@ -170,7 +170,7 @@ async function openGatewayHost(
 	started: StartedKernel,
 	log: Log,
 ): Promise<Awaited<ReturnType<StartedKernel["openHost"]>> & Pick<GatewayOptions, "workers">> {
-	const host = await started.openHost(null, null);
+	const host = await started.openHost(null, null, { attaches: true });
 	if (started.sharedStore === null) return host;
 	const { openClusterSessions } = await import("../cluster/cluster-front-end.ts");
 	const sessions = openClusterSessions(host.sessions, started.sharedStore, log);

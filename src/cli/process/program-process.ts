@@ -10,6 +10,9 @@ import { environmentVariables } from "./environment.ts";
 import { replaceStandardError } from "./standard-error.ts";
 import { handleStopSignals, type StopSignal } from "./stop-signals.ts";
 
+/** Milliseconds to defer optional startup work; the first responses are out by then. */
+export const afterStart = 100;
+
 export interface ProgramProcess {
 	readonly place: Place;
 	readonly environment: Readonly<Record<string, string>>;

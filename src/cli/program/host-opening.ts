@@ -4,6 +4,7 @@ import type { Account } from "../../frontends/shared/dialect.ts";
 import type { ComposedHost } from "../../host/create-host.ts";
 import type { LogFile } from "../../host/log/log-file.ts";
 import { productVersion } from "../../host/product.ts";
+import type { SessionsApi } from "../../kernel/api.ts";
 import type { HostServices } from "../../kernel/compose/host-services.ts";
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
@@ -20,6 +21,8 @@ export interface HostOpening {
 	readonly workDir: string;
 	readonly sessionOptions: SessionOptions;
 	readonly log: LogFile;
+	/** Lets other processes attach to these sessions. */
+	listen(sessions: SessionsApi): void;
 }
 
 export function createHostOpener(opening: HostOpening): OpenHostWith {
@@ -36,8 +39,9 @@ export function createHostOpener(opening: HostOpening): OpenHostWith {
 	});
 	return async (name, asked, hostOptions = {}) => {
 		const contract = asked ?? settings.current().agentwire.contract;
-		const [sessions, { createSettingsDocuments }, dialects] = await Promise.all([
-			host.openSessions(sessionOptions, hostOptions),
+		const { attaches = false, ...parts } = hostOptions;
+		const [hosted, { createSettingsDocuments }, dialects] = await Promise.all([
+			host.openSessions(sessionOptions, parts),
 			import("../../kernel/hosting/settings-documents.ts"),
 			name === null
 				? []
@@ -64,7 +68,14 @@ export function createHostOpener(opening: HostOpening): OpenHostWith {
 						reload: () => settings.reload(),
 						extend: settings.extend,
 					};
-		const faultOwner = () => sessions.faultOwner();
+		opening.listen(hosted);
+		const attach = async () => {
+			const { attachToOwners } = await import("./attached-processes.ts");
+			return attachToOwners(hosted, host.kernel, { shareDir, files: own, log });
+		};
+		const isAlone = !attaches || host.sharedStore !== null || sessionOptions.takesOver === true || realm !== null;
+		const sessions = isAlone ? hosted : await attach();
+		const faultOwner = () => hosted.faultOwner();
 		return { dialects, sessions, account, setup, documents, clock, identifiers, faultOwner };
 	};
 }

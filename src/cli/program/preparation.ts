@@ -13,6 +13,7 @@ import {
 	type StoreOpening,
 } from "../../host/create-host.ts";
 import type { LogFile } from "../../host/log/log-file.ts";
+import type { SessionsApi } from "../../kernel/api.ts";
 import { builtInAgents } from "../../kernel/compose/built-in-agents.ts";
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import { readingPipes } from "../../ports/files/pipes.ts";
@@ -27,15 +28,13 @@ import type { ProgramOptions, RealmOptions } from "../arguments/command-line.ts"
 import { UsageError } from "../arguments/usage-error.ts";
 import { toCompatibility } from "../compatibility.ts";
 import { checkDirectory, checkFile, checkWorkDir } from "../paths.ts";
-import type { ProgramProcess } from "../process/program-process.ts";
+import { afterStart, type ProgramProcess } from "../process/program-process.ts";
 import { writeNotice } from "../process/standard-error.ts";
 import { makeThreadPool } from "../process/thread-pool.ts";
 import { createHostOpener } from "./host-opening.ts";
 import { withScriptedModel } from "./scripted-settings.ts";
+import { listenForOthers } from "./session-socket.ts";
 import { type RealmPlace, toRealmPlace, toSource } from "./source.ts";
-
-/** Milliseconds to defer optional startup work; the first responses are out by then. */
-export const afterStart = 100;
 
 export type SessionMode = Pick<
 	SessionOptions,
@@ -114,6 +113,12 @@ export async function prepare(
 		mcpServers,
 		agent,
 	};
+	let endListening = () => {};
+	const listen = (sessions: SessionsApi) => {
+		// The workers of a shared store have their own connections, and a realm its own store.
+		if (host.sharedStore !== null || realm !== null) return;
+		endListening = listenForOthers({ shareDir, files: host.own, log }, sessions);
+	};
 	reportUnusableMatchers(configuration, configurationFile, log);
 	if (!mode.unattended) reportMissingModel(configuration, options.model, environment);
 	return {
@@ -129,7 +134,10 @@ export async function prepare(
 			workDir,
 			sessionOptions,
 			log,
+			listen,
 		}),
+		listen,
+		endListening: () => endListening(),
 		sharedStore: host.sharedStore,
 		hasMcpServers: mcpServers.length > 0,
 		workDir,

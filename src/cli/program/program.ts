@@ -11,10 +11,11 @@ import { ConfigurationError, type ConfigurationErrorCategory } from "../../setti
 import type { NamedSession, ProgramOptions, RealmOptions } from "../arguments/command-line.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { endInTime } from "../process/process-exit.ts";
-import type { ProgramProcess } from "../process/program-process.ts";
+import { afterStart, type ProgramProcess } from "../process/program-process.ts";
 import { flushNotices, writeNotice } from "../process/standard-error.ts";
-import { afterStart, type HostStart, prepare, type SessionMode } from "./preparation.ts";
+import { type HostStart, prepare, type SessionMode } from "./preparation.ts";
 import { openSession } from "./session-choice.ts";
+import { SoleSession } from "./sole-session.ts";
 import type { StartedKernel } from "./started-kernel.ts";
 
 /** Milliseconds of shutdown spent waiting for a client that does not read. */
@@ -48,13 +49,11 @@ export async function startProgram(
 	start: HostStart = {},
 ): Promise<Program | FailedStart | null> {
 	return await reported(taken, stopped, async () => {
-		const { kernel, workDir, sessionOptions, ...others } = await prepare(executable, options, mode, taken, start);
-		return {
-			kernel,
-			workDir,
-			...others,
-			session: await openSession(kernel, workDir, options.session, { ...sessionOptions, opensEarly: true }),
-		};
+		const { listen, ...prepared } = await prepare(executable, options, mode, taken, start);
+		const { kernel, workDir, sessionOptions } = prepared;
+		const session = await openSession(kernel, workDir, options.session, { ...sessionOptions, opensEarly: true });
+		listen(new SoleSession(session));
+		return { ...prepared, session };
 	});
 }
 
@@ -108,11 +107,13 @@ export interface ProgramEnd {
 /** Shuts down within two seconds; returns the exit code. The resume hint names `executable`. */
 export async function endProgram(
 	executable: string,
-	{ kernel, session, telemetry, log }: StartedKernel & { readonly session: Session | null },
+	{ kernel, session, telemetry, log, endListening }: StartedKernel & { readonly session: Session | null },
 	{ finish, exitCode, isUnheard = () => false }: ProgramEnd,
 ): Promise<number> {
 	endInTime(exitCode, log);
 	const begun = performance.now();
+	// Who is attached continues without this process.
+	endListening();
 	await Promise.race([finish(), sleep(systemClock, readingBudget, never)]);
 	const resumable = session?.hasHistory === true ? session.id : null;
 	const left = Math.max(leastTelemetryTime, telemetryBudget - (performance.now() - begun));

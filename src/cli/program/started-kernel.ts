@@ -26,7 +26,10 @@ export interface OpenHost extends HostOffer {
 export type OpenHostWith = (
 	offer: HostOfferName | null,
 	contract: ContractVersion | null,
-	host?: Pick<SessionHostParts, "endsInterruptedTurns">,
+	host?: Pick<SessionHostParts, "endsInterruptedTurns"> & {
+		/** Whether sessions that another process owns are used there. */
+		readonly attaches?: boolean;
+	},
 ) => Promise<OpenHost>;
 
 export interface StartedKernel {
@@ -39,6 +42,8 @@ export interface StartedKernel {
 	readonly hasMcpServers: boolean;
 	/** The default for sessions. */
 	readonly workDir: string;
+	/** Lets no other process attach to the sessions of this one from now on. */
+	readonly endListening: () => void;
 	/** Null if telemetry is off. */
 	readonly telemetry: Telemetry | null;
 	readonly log: LogFile;

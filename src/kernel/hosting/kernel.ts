@@ -16,7 +16,14 @@ import type { ServerPool } from "../../core/mcp/server-pool.ts";
 import { isBroadGrant } from "../../core/permissions/former-grants.ts";
 import { fileFailureReason } from "../../ports/files/file-failure.ts";
 import type { Files } from "../../ports/files/port.ts";
-import type { ListQuery, Placement, SessionPage, SessionState, SessionStore } from "../../ports/store/session-store.ts";
+import type {
+	ListQuery,
+	Placement,
+	SessionOwner,
+	SessionPage,
+	SessionState,
+	SessionStore,
+} from "../../ports/store/session-store.ts";
 import { createSharedSession, type SharedSession, viewShared } from "../../ports/store/shared-session.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
 import type { ForkOptions, StoredId } from "../api.ts";
@@ -175,6 +182,12 @@ export class Kernel {
 		if (status.kind !== "directory") throw invalidInput(`${what} ${directory} is not a directory.`);
 		await files.list(directory).catch(unreadable);
 		return directory;
+	}
+
+	/** The living process that has a stored session open for writing; null if none is known. */
+	async ownerOf(id: string, workDir?: string): Promise<SessionOwner | null> {
+		const known = workDir ?? (await this.#parts.store.workDirOf(id));
+		return known === null ? null : await this.#parts.store.owner(known, id);
 	}
 
 	list(query: ListQuery): Promise<SessionPage> {

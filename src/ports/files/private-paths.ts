@@ -25,6 +25,7 @@ const ownDirectories: ReadonlySet<string> = new Set([
 	"plans",
 	"plugins",
 	"sessions",
+	"sockets",
 ]);
 
 /** The program's files there, including their locks and backups. */

@@ -242,6 +242,13 @@ export interface Placement {
 	readonly needs: readonly string[];
 }
 
+export interface SessionOwner {
+	/** For people. */
+	readonly name: string;
+	/** Its id, if it is another process on this machine that can be reached from here; else null. */
+	readonly pid: number | null;
+}
+
 export interface SessionStore {
 	/**
 	 * Opens the session, or creates it. Never refuses an existing id. The placement applies to a new session; single-machine
@@ -262,8 +269,8 @@ export interface SessionStore {
 	open(workDir: string, id: string, from?: "ended" | "anyone", view?: SessionView): Promise<StoredSession | null>;
 	/** The session as stored now; takes nothing over. Null if it does not exist, as in `open`. */
 	view(workDir: string, id: string): Promise<SessionView | null>;
-	/** The living process that has it open for writing, for people; null if none is known. */
-	owner(workDir: string, id: string): Promise<string | null>;
+	/** The living process that has it open for writing; null if none is known. */
+	owner(workDir: string, id: string): Promise<SessionOwner | null>;
 	/**
 	 * The current context rows, read-only: takes over, creates and changes nothing, even while another process writes the session.
 	 * Null if the session does not exist.

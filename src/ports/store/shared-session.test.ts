@@ -48,7 +48,7 @@ describe("a session that two processes have open", () => {
 		expect([changes, reader.cursor().seq, reader.summary.openTurn]).toEqual([1, 3, "b"]);
 		await owner.commit({ events: [ended("b")] });
 		expect([owner.isClaimed, reader.isClaimed]).toEqual([true, false]);
-		expect(await two.owner(place.workDir, place.id)).toBe(`process ${process.pid}`);
+		expect(await two.owner(place.workDir, place.id)).toEqual({ name: `process ${process.pid}`, pid: null });
 	});
 
 	it("is not read again by whoever claims it, unless another process has written it since", async () => {

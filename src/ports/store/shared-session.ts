@@ -186,7 +186,7 @@ class Claim {
 
 	async #runningElsewhere(): Promise<KernelError> {
 		const { store, workDir, id } = this.#place;
-		const owner = (await store.owner(workDir, id)) ?? "another process";
+		const owner = (await store.owner(workDir, id))?.name ?? "another process";
 		return new KernelError(
 			"busy",
 			`This session is running elsewhere: ${owner} works on a turn. Wait for its end, or take the session over, which ends that turn: start with --take-over, or set takeOver in turn.start of the gateway.`,

@@ -304,7 +304,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			checkSessionId(id);
 			const { paths } = optionsOf(toWorkDir(spelled), id);
 			const holder = await findHolder(files, paths.lease);
-			return holder === null ? null : `process ${holder.name}`;
+			return holder === null ? null : { name: `process ${holder.name}`, pid: holder.isReachable ? holder.pid : null };
 		},
 		async readContext(spelled, id) {
 			const workDir = toWorkDir(spelled);

@@ -124,10 +124,14 @@ export interface LeaseHolder {
 	/** For people: its process id, and its machine if different. */
 	readonly name: string;
 	readonly isThisProcess: boolean;
+	/** Whether it is known to be alive, and another process. */
+	readonly isReachable: boolean;
 }
 
 function toLeaseHolder(holder: Holder): LeaseHolder {
-	return { pid: holder.pid, name: describeProcess(holder), isThisProcess: isThisProcess(holder) };
+	const own = isThisProcess(holder);
+	const isReachable = !own && livenessOf(holder) === "alive";
+	return { pid: holder.pid, name: describeProcess(holder), isThisProcess: own, isReachable };
 }
 
 /** Decides about a holder that is not certainly dead. May throw instead. */

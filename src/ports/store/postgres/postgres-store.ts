@@ -259,7 +259,8 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 				where s.id = $1 and p.lease_until > now()`,
 				[id],
 			);
-			return row === undefined ? null : `process ${String(row["pid"])} on ${String(row["host"])}`;
+			if (row === undefined) return null;
+			return { name: `process ${String(row["pid"])} on ${String(row["host"])}`, pid: null };
 		},
 		async openOrCreate(spelled, id, placement) {
 			const workDir = toWorkDir(spelled);

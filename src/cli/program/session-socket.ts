@@ -1,0 +1,70 @@
+// Lets other processes of this user use the sessions that this process has loaded, through a Unix socket in the share directory.
+import path from "node:path";
+import { errorText } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { SessionsApi } from "../../kernel/api.ts";
+import { placeName } from "../../ports/files/living-process.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { createUnixServer, listenPrivately } from "../../ports/network/unix-socket.ts";
+import { afterStart } from "../process/program-process.ts";
+
+/** Directory of the sockets in the share directory. */
+const socketDirectory = "sockets";
+
+/** The socket of a process; ids count within one namespace of one machine. */
+export function socketOf(shareDir: string, pid: number): string {
+	return path.join(shareDir, socketDirectory, `${placeName()}-${pid}.sock`);
+}
+
+export interface SocketParts {
+	readonly shareDir: string;
+	readonly files: Files;
+	readonly log: Log;
+}
+
+/** Listens a moment after the start, and loads what serves a connection with the first one. Returns a stop function. */
+export function listenForOthers(parts: SocketParts, sessions: SessionsApi): () => void {
+	// Windows has no such sockets.
+	if (process.platform === "win32") return () => {};
+	const ending = new AbortController();
+	const server = createUnixServer((socket) => {
+		socket.on("error", () => {});
+		void import("./attached-processes.ts")
+			.then(({ serveAttached }) => serveAttached(socket, sessions, parts, ending.signal))
+			.catch((thrown: unknown) => {
+				parts.log.info("A connection of another process ended.", { cause: errorText(thrown) });
+				socket.destroy();
+			});
+	});
+	const timer = setTimeout(() => {
+		listen(server, parts).catch((thrown: unknown) => {
+			parts.log.info("Other processes cannot attach to this one.", { cause: errorText(thrown) });
+		});
+	}, afterStart).unref();
+	return () => {
+		clearTimeout(timer);
+		ending.abort();
+		server.close();
+	};
+}
+
+async function listen(server: ReturnType<typeof createUnixServer>, { shareDir, files }: SocketParts): Promise<void> {
+	const own = socketOf(shareDir, process.pid);
+	const directory = path.dirname(own);
+	await files.makeDirectory(directory);
+	for (const { name } of await files.list(directory)) {
+		const [place, pid] = path.basename(name, ".sock").split("-");
+		// Processes of other places cannot be looked up.
+		if (place === placeName() && !isOther(Number(pid))) await files.remove(path.join(directory, name));
+	}
+	await listenPrivately(server, own);
+}
+
+/** Whether another process with this id runs. */
+function isOther(pid: number): boolean {
+	try {
+		return pid !== process.pid && process.kill(pid, 0);
+	} catch {
+		return false;
+	}
+}
