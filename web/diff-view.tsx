@@ -3,8 +3,16 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { DisplayBlock } from "../src/api/values/content.ts";
+import {
+	changedPart,
+	countLines,
+	type DiffLine,
+	diffLines,
+	hunks,
+	type LinePair,
+	pairs,
+} from "../src/base/text/line-diff.ts";
 import { hidesContent, hidesText } from "../src/base/text/visible-text.ts";
-import { changedPart, countLines, type DiffLine, diffLines, hunks, type LinePair, pairs } from "./diff.ts";
 import type { Token } from "./highlighting.tsx";
 import { workDir } from "./store.ts";
 import { withinProject } from "./tool-words.ts";

@@ -1,7 +1,7 @@
 // What a session's events come to next to its conversation: changed files, what is left to do, the context and the tokens.
 import type { DisplayBlock, Todo } from "../src/api/values/content.ts";
 import type { EventBodyOf, McpStatus } from "../src/api/values/event.ts";
-import { countLines, diffLines } from "./diff.ts";
+import { countLines, diffLines } from "../src/base/text/line-diff.ts";
 
 export interface Change {
 	readonly path: string;

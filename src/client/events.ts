@@ -1,6 +1,6 @@
 // What a program reads of a turn: a closed union of events, made from what the server sends.
 import type { Approval, Question } from "./asks.ts";
-import type { PublicEvent } from "./protocol-types.ts";
+import type { PublicEvent, ToolResultEvent } from "./protocol-types.ts";
 
 /** What every event has. */
 interface Origin {
@@ -31,7 +31,14 @@ type Body<Output> =
 	| { readonly type: "call.started"; readonly call: ToolCall }
 	/** Output of a running call, as it comes. */
 	| { readonly type: "call.output"; readonly callId: string; readonly text: string }
-	| { readonly type: "call.ended"; readonly callId: string; readonly isError: boolean; readonly output: string }
+	| {
+			readonly type: "call.ended";
+			readonly callId: string;
+			readonly isError: boolean;
+			readonly output: string;
+			/** What people are shown: diffs, a to-do list … */
+			readonly display: ToolResultEvent["result"]["display"];
+	  }
 	/** Somebody has to decide; here or, with a callback, there. */
 	| { readonly type: "approval"; readonly ask: Approval }
 	| { readonly type: "question"; readonly ask: Question }
@@ -129,9 +136,9 @@ export function toBody(event: PublicEvent): Body<never> | null {
 		case "tool.progress":
 			return { type: "call.output", callId: event.toolCallId, text: event.text };
 		case "tool.result": {
-			const { is_error: isError, output, message } = event.result;
+			const { is_error: isError, output, message, display } = event.result;
 			const text = outputText(output);
-			return { type: "call.ended", callId: event.toolCallId, isError, output: text === "" ? message : text };
+			return { type: "call.ended", callId: event.toolCallId, isError, output: text === "" ? message : text, display };
 		}
 		case "interaction.resolved":
 			return { type: "settled", askId: event.interactionId };

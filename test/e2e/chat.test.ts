@@ -1,8 +1,10 @@
 // The chat of a terminal: in lines, and on a real terminal where there is one.
-import { writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
-import { createStage, executablePath, runExecutable } from "../support/executable/executable.ts";
+import { createStage, executablePath, runExecutable, type Stage } from "../support/executable/executable.ts";
 import { hasTerminal, onTerminal } from "../support/executable/terminal.ts";
 
 const call = JSON.stringify({ id: "c1", name: "Shell", arguments: JSON.stringify({ command: "touch made" }) });
@@ -22,7 +24,7 @@ function createChat() {
 		},
 	});
 	const env = { ...stage.environment, agentwire: executablePath, config, TERM: "xterm-256color" };
-	return { stage, run: (script: string) => runExecutable("/bin/sh", ["-c", script], { cwd: stage.workDir, env }) };
+	return { stage, env, run: (script: string) => runExecutable("/bin/sh", ["-c", script], { cwd: stage.workDir, env }) };
 }
 
 describe("chat --plain", () => {
@@ -47,14 +49,55 @@ describe("chat --plain", () => {
 	});
 });
 
-describe.runIf(hasTerminal)("on a terminal", () => {
-	it("draws the chat, and leaves with Ctrl+D", async () => {
-		const { run } = createChat();
-		const { code, stdout } = await run(
-			`(sleep 2; printf '\\004') | timeout 20 ${onTerminal('"$agentwire" --config "$config"')}`,
-		);
-		expect(code).toBe(0);
-		expect(stdout).toContain("agentwire");
-		expect(stdout).toContain("default mode");
+/** Types each key once the text before it is on the screen; gives all that was printed. */
+function type(stage: Stage, env: NodeJS.ProcessEnv, keys: readonly (readonly [shown: string, key: string])[]) {
+	const child = spawn("/bin/sh", ["-c", onTerminal('"$agentwire" --config "$config"')], { cwd: stage.workDir, env });
+	let printed = "";
+	let screen = "";
+	const waiting = [...keys];
+	let seen = 0;
+	child.stdout.setEncoding("utf8").on("data", (text: string) => {
+		printed += text;
+		screen = stripVTControlCharacters(printed);
+		for (;;) {
+			const [shown, key] = waiting[0] ?? ["", ""];
+			const at = shown === "" ? -1 : screen.indexOf(shown, seen);
+			if (at === -1) return;
+			waiting.shift();
+			seen = at + shown.length;
+			child.stdin.write(key);
+		}
 	});
+	return new Promise<{ readonly code: number | null; readonly screen: string; readonly printed: string }>((resolve) => {
+		child.on("close", (code) => resolve({ code, screen, printed }));
+	});
+}
+
+describe.runIf(hasTerminal)("on a terminal", () => {
+	it("approves an edit, and goes back to before it", async () => {
+		const { stage, env } = createChat();
+		const made = path.join(stage.workDir, "made");
+		const { code, screen } = await type(stage, env, [
+			["default mode", "Make it\r"],
+			["Run this command?", "1"],
+			["Allowed once.", "/queue /rewind\r"],
+			["Go back to before which message?", "1"],
+			["Conversation and files", "4"],
+			["would be undone", "1"],
+			["rewound. 1 file restored.", "\u0003"],
+			["again to leave", "\u0004"],
+		]);
+		expect(code).toBe(0);
+		expect(screen).toContain("delete made");
+		expect(existsSync(made)).toBe(false);
+	}, 60_000);
+
+	it("has no colors with NO_COLOR, and leaves with Ctrl+D", async () => {
+		const { stage, env } = createChat();
+		const bare = await type(stage, { ...env, NO_COLOR: "1" }, [["default mode", "\u0004"]]);
+		expect(bare.code).toBe(0);
+		expect(bare.printed).not.toContain("\u001b[2m");
+		const colored = await type(stage, env, [["default mode", "\u0004"]]);
+		expect(colored.printed).toContain("\u001b[2m");
+	}, 60_000);
 });

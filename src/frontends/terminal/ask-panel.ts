@@ -1,50 +1,13 @@
 // The panels in place of the composer while the agent waits for a person: an approval, a question.
-import { type Component, Container, Input, matchesKey, type SelectItem, SelectList, Text } from "@mariozechner/pi-tui";
+import { Input, matchesKey, type SelectItem } from "@mariozechner/pi-tui";
 import type { Approval, Question } from "../../client/client.ts";
-import { displayLines, linesOf } from "./describe.ts";
+import type { Code } from "./code.ts";
+import { linesOf } from "./describe.ts";
+import { Choice, Panel } from "./panel.ts";
 import type { Theme } from "./theme.ts";
 
 /** Lines of a command or diff that are shown; what does not fit is counted. */
 const shownLines = 30;
-
-/** A list whose entries can also be chosen by their number. */
-class Choice extends Container {
-	readonly #list: SelectList;
-	readonly #items: readonly SelectItem[];
-	readonly #choose: (value: string) => void;
-
-	constructor(items: readonly SelectItem[], theme: Theme, choose: (value: string) => void, onCancel: () => void) {
-		super();
-		this.#items = items.map((item, index) => ({ ...item, label: `${index + 1}. ${item.label}` }));
-		this.#choose = choose;
-		this.#list = new SelectList([...this.#items], 10, theme.list);
-		this.#list.onSelect = ({ value }) => choose(value);
-		this.#list.onCancel = onCancel;
-		this.addChild(this.#list);
-	}
-
-	handleInput(data: string): void {
-		const numbered = /^[1-9]$/.test(data) ? this.#items[Number(data) - 1] : undefined;
-		if (numbered !== undefined) this.#choose(numbered.value);
-		else this.#list.handleInput(data);
-	}
-}
-
-/** A panel: a title, lines, and something that takes the keys. */
-class Panel extends Container {
-	#control: Component | null = null;
-
-	show(lines: readonly string[], control: Component): void {
-		this.clear();
-		for (const line of lines) this.addChild(new Text(line, 1, 0));
-		this.addChild(control);
-		this.#control = control;
-	}
-
-	handleInput(data: string): void {
-		this.#control?.handleInput?.(data);
-	}
-}
 
 export interface AskOutcome {
 	/** What is written into the transcript. */
@@ -59,16 +22,15 @@ const verbs: Readonly<Record<string, string>> = {
 	StrReplaceFile: "Make this edit?",
 };
 
-export function approvalPanel(ask: Approval, theme: Theme, settle: (outcome: AskOutcome) => void): Panel {
+export function approvalPanel(ask: Approval, theme: Theme, code: Code, settle: (outcome: AskOutcome) => void): Panel {
 	const panel = new Panel();
-	const lines = displayLines(ask.display);
-	const styles = { "+": theme.good, "-": theme.bad, "@": theme.accent, " ": (text: string) => text };
-	const shown = lines.length > 0 ? lines : linesOf(ask.description).map((text) => ({ sign: " " as const, text }));
+	const lines = code.display(ask.display);
+	const shown = lines.length > 0 ? lines : linesOf(ask.description);
 	const head = [
 		theme.bold(theme.warn(verbs[ask.tool] ?? `Allow ${ask.tool}?`)) +
 			(ask.agent === null ? "" : theme.dim("  (a subagent asks)")),
 		...(ask.reason === null ? [] : [theme.dim(ask.reason)]),
-		...shown.slice(0, shownLines).map(({ sign, text }) => styles[sign](`${sign} ${text}`)),
+		...shown.slice(0, shownLines),
 		...(shown.length > shownLines ? [theme.warn(`… ${shown.length - shownLines} more lines are not shown`)] : []),
 	];
 	const items: SelectItem[] = [

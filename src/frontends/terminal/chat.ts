@@ -1,19 +1,15 @@
 // The chat on a terminal: one session at a time, built on the client library.
-import {
-	CombinedAutocompleteProvider,
-	type Component,
-	Container,
-	Editor,
-	matchesKey,
-	SelectList,
-	Spacer,
-	type Terminal,
-	Text,
-	TUI,
-} from "@mariozechner/pi-tui";
+import { type Component, Container, Editor, matchesKey, Spacer, type Terminal, Text, TUI } from "@mariozechner/pi-tui";
 import { type Ask, type Kernel, PeerGone, type Session, type Turn } from "../../client/client.ts";
+import { originOf, toBody } from "../../client/events.ts";
+import type { PublicEvent } from "../../client/protocol-types.ts";
 import { type AskOutcome, approvalPanel, isStop, questionPanel } from "./ask-panel.ts";
+import { Code } from "./code.ts";
+import { Completion } from "./completion.ts";
 import { duration, oneLine } from "./describe.ts";
+import { Choice } from "./panel.ts";
+import { chooseRewind, type PastTurn } from "./rewind.ts";
+import { Status } from "./status.ts";
 import type { Theme } from "./theme.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -41,16 +37,27 @@ const ownCommands = [
 	{ name: "resume", description: "Continue another session of this directory" },
 	{ name: "model", description: "Choose the model" },
 	{ name: "mode", description: "Choose the mode: default, plan, auto or yolo" },
+	{ name: "queue", description: "Send a message or command when the agent has ended its turn" },
+	{ name: "rewind", description: "Go back to before a message: conversation, files or both" },
 	{ name: "quit", description: "Leave" },
 ] as const;
 
 const help = `Enter sends; while the agent works, it adds to the running turn. Alt+Enter makes a new line.
-Esc or Ctrl+C stops the agent, Ctrl+C twice or Ctrl+D leaves. Tab completes paths, / lists commands.`;
+Esc or Ctrl+C stops the agent, Ctrl+C twice or Ctrl+D leaves. Tab completes paths, @ finds files, / lists commands.`;
+
+const modes = [
+	{ value: "default", label: "default", description: "Asks before it acts" },
+	{ value: "plan", label: "plan", description: "Explores and writes a plan; changes nothing" },
+	{ value: "auto", label: "auto", description: "Works while you are away, without questions" },
+	{ value: "yolo", label: "yolo", description: "Approves everything" },
+] as const;
 
 export class Chat {
 	readonly #options: ChatOptions;
 	readonly #tui: TUI;
 	readonly #transcript: Transcript;
+	readonly #code: Code;
+	readonly #todos = new Text("", 1, 0);
 	readonly #activity = new Text("", 1, 0);
 	readonly #footer = new Text("", 1, 0);
 	readonly #editor: Editor;
@@ -62,7 +69,11 @@ export class Chat {
 	#turn: Turn | null = null;
 	#startedAt = 0;
 	#timer: NodeJS.Timeout | null = null;
-	#context: number | null = null;
+	#status = new Status();
+	/** The turns of the conversation, without those that were rewound. */
+	#turns: PastTurn[] = [];
+	/** Messages for when the turn has ended. */
+	readonly #queue: string[] = [];
 	#model = "";
 	#mode = "default";
 	#lastStop = Number.NEGATIVE_INFINITY;
@@ -72,11 +83,15 @@ export class Chat {
 		const { terminal, theme, version, workDir } = options;
 		this.#options = options;
 		this.#tui = new TUI(terminal);
-		this.#transcript = new Transcript(theme);
+		this.#code = new Code(theme, () => {
+			this.#transcript.invalidate();
+			this.#tui.requestRender();
+		});
+		this.#transcript = new Transcript(theme, this.#code);
 		this.#editor = new Editor(this.#tui, theme.editor, { paddingX: 1 });
 		this.#editor.onSubmit = (text) => void this.#submit(text);
 		this.#tui.addChild(new Text(`${theme.bold("agentwire")} ${theme.dim(`${version} · ${workDir} · /help`)}`, 1, 0));
-		for (const view of [new Spacer(1), this.#transcript, this.#activity, this.#bottom, this.#footer])
+		for (const view of [new Spacer(1), this.#transcript, this.#todos, this.#activity, this.#bottom, this.#footer])
 			this.#tui.addChild(view);
 		this.#tui.addInputListener((data) => this.#takeKey(data));
 	}
@@ -109,22 +124,26 @@ export class Chat {
 			approve: (ask) => this.#ask(ask),
 			question: (ask) => this.#ask(ask),
 			onEvent: (event) => {
-				if (event.type === "mode.changed") this.#mode = event.mode;
-				if (event.type === "model.changed") this.#model = event.model.name;
-				if (event.type === "interaction.resolved") this.#forget(event.interactionId);
+				this.#notice(event);
+				if (event.type === "session.rewound") void this.#showHistory().catch((thrown: unknown) => this.#report(thrown));
+				this.#showFooter();
 			},
 		});
 		this.#session = session;
 		const { model, planMode, approvesEverything, isAway } = await session.snapshot();
-		this.#model = model?.name ?? "no model";
+		await this.#nameModel(model?.alias ?? null, model?.name ?? "no model");
 		this.#mode = approvesEverything ? "yolo" : planMode ? "plan" : isAway ? "auto" : "default";
 		const { slashCommands } = await kernel.call("session.description", { sessionId: session.id });
 		const listed = slashCommands.map(({ name, description }) => ({ name, description }));
 		const others = listed.filter(({ name }) => !ownCommands.some((own) => own.name === name));
 		this.#editor.setAutocompleteProvider(
-			new CombinedAutocompleteProvider([...ownCommands, ...others], session.workDir),
+			new Completion({
+				commands: [...ownCommands, ...others],
+				workDir: session.workDir,
+				findFiles: async (query) => (await kernel.call("files.find", { sessionId: session.id, query })).paths,
+			}),
 		);
-		if (id !== null) await this.#showHistory(session);
+		await this.#showHistory();
 		if (model === null) {
 			this.#transcript.note(
 				"No model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or run: agentwire setup",
@@ -134,16 +153,48 @@ export class Chat {
 		this.#showFooter();
 	}
 
-	async #showHistory(session: Session): Promise<void> {
+	/** What an event changes besides the transcript. */
+	#notice(event: PublicEvent): void {
+		if (event.type === "mode.changed") this.#mode = event.mode;
+		if (event.type === "model.changed") void this.#nameModel(event.model.alias, event.model.name);
+		if (event.type === "interaction.resolved") this.#forget(event.interactionId);
+		if (event.type === "turn.started" && event.agentPath.length === 0 && event.turnId !== null)
+			this.#turns.push({ id: event.turnId, prompt: inputText(event.input) });
+		if (event.type === "session.rewound") this.#turns = before(this.#turns, ({ id }) => id === event.before);
+	}
+
+	async #nameModel(alias: string | null, name: string): Promise<void> {
+		this.#model = name;
+		const { options } = await this.#options.kernel.models();
+		this.#status.price = options.find((option) => option.alias === alias)?.price ?? null;
+	}
+
+	/** Shows the stored conversation, without what was rewound. */
+	async #showHistory(): Promise<void> {
+		const session = this.#session;
+		if (session === null) return;
+		let events: PublicEvent[] = [];
 		for await (const event of session.history()) {
-			if (event.agentPath.length > 0) continue;
-			if (event.type === "turn.started")
-				this.#transcript.person(typeof event.input === "string" ? event.input : "(input with files)");
-			if (event.type === "content.completed" && event.part.type === "text") {
-				this.#transcript.take({ agent: null, cursor: null, type: "step", n: 0 });
-				this.#transcript.take({ agent: null, cursor: null, type: "text", text: event.part.text });
-			}
+			if (event.type === "session.rewound")
+				events = before(events, (each) => each.type === "turn.started" && each.turnId === event.before);
+			else events.push(event);
 		}
+		const { price } = this.#status;
+		this.#status = Object.assign(new Status(), { price });
+		this.#transcript.clear();
+		this.#turns = [];
+		for (const event of events) {
+			if (event.type === "turn.started" && event.agentPath.length === 0) {
+				this.#turns.push({ id: event.turnId ?? "", prompt: inputText(event.input) });
+				this.#transcript.person(inputText(event.input));
+			}
+			const { part } = event.type === "content.completed" ? event : { part: null };
+			const body = part?.type === "text" ? ({ type: "text", text: `${part.text}\n` } as const) : toBody(event);
+			if (body === null) continue;
+			this.#transcript.take({ ...originOf(event), ...body });
+			this.#status.take({ ...originOf(event), ...body });
+		}
+		this.#showFooter();
 	}
 
 	async #submit(text: string): Promise<void> {
@@ -151,6 +202,11 @@ export class Chat {
 		if (typed === "") return;
 		this.#editor.addToHistory(typed);
 		this.#editor.setText("");
+		await this.#send(typed);
+	}
+
+	/** A command, a message for the running turn, or the prompt of a new one. */
+	async #send(typed: string): Promise<void> {
 		try {
 			if (typed.startsWith("/") && (await this.#runCommand(typed))) return;
 			if (this.#turn !== null) {
@@ -171,7 +227,8 @@ export class Chat {
 		try {
 			for await (const event of turn) {
 				this.#transcript.take(event);
-				if (event.type === "usage") this.#context = event.context ?? this.#context;
+				this.#status.take(event);
+				this.#showFooter();
 				if (event.type === "ended" && event.result.error !== null)
 					this.#transcript.note(event.result.error.message, "bad");
 				if (event.type === "ended" && event.result.outcome === "cancelled") this.#transcript.note("Stopped.");
@@ -186,6 +243,8 @@ export class Chat {
 		this.#timer = null;
 		this.#activity.setText("");
 		this.#showFooter();
+		const next = this.#queue.shift();
+		if (next !== undefined) void this.#send(next);
 	}
 
 	/** Whether it is a command of the chat. */
@@ -211,8 +270,21 @@ export class Chat {
 			case "model":
 				await this.#chooseModel(argument);
 				break;
+			case "queue":
+				if (argument === "") this.#transcript.note("Usage: /queue TEXT");
+				else if (this.#turn === null) await this.#send(argument);
+				else {
+					this.#queue.push(argument);
+					this.#transcript.note(`Queued: ${argument}`);
+				}
+				break;
+			case "rewind":
+				await this.#rewind();
+				break;
 			case "mode":
-				if (argument === "default" || argument === "plan" || argument === "auto" || argument === "yolo") {
+				if (argument === "") {
+					this.#choose(modes, async (mode) => void (await this.#runCommand(`/mode ${mode}`)));
+				} else if (argument === "default" || argument === "plan" || argument === "auto" || argument === "yolo") {
 					await session?.setMode(argument);
 				} else this.#transcript.note("Usage: /mode default|plan|auto|yolo");
 				break;
@@ -221,6 +293,30 @@ export class Chat {
 		}
 		this.#showFooter();
 		return true;
+	}
+
+	async #rewind(): Promise<void> {
+		const session = this.#session;
+		if (session === null) return;
+		if (this.#turn !== null) return this.#transcript.note("Stop the agent first: Esc.");
+		if (this.#turns.length === 0) return this.#transcript.note("There is nothing to go back to yet.");
+		await chooseRewind({
+			kernel: this.#options.kernel,
+			session,
+			turns: this.#turns,
+			theme: this.#options.theme,
+			code: this.#code,
+			place: (view) => this.#place(view ?? this.#editor),
+			write: (lines) => {
+				this.#transcript.lines(lines);
+				this.#tui.requestRender();
+			},
+			done: (note, prompt) => {
+				void this.#showHistory().then(() => this.#transcript.note(note));
+				if (prompt !== null) this.#editor.setText(prompt);
+			},
+			report: (thrown) => this.#report(thrown),
+		});
 	}
 
 	async #resume(): Promise<void> {
@@ -237,8 +333,6 @@ export class Chat {
 	async #chooseModel(alias: string): Promise<void> {
 		const choose = async (model: string) => {
 			await this.#session?.setModel(model);
-			this.#model = model;
-			this.#showFooter();
 		};
 		if (alias !== "") return await choose(alias);
 		const { options } = await this.#options.kernel.models();
@@ -254,13 +348,11 @@ export class Chat {
 		items: readonly { value: string; label: string; description: string }[],
 		take: (value: string) => Promise<void>,
 	): void {
-		const list = new SelectList([...items], 10, this.#options.theme.list);
-		list.onCancel = () => this.#compose();
-		list.onSelect = ({ value }) => {
+		const choose = (value: string) => {
 			this.#compose();
 			take(value).catch((thrown: unknown) => this.#report(thrown));
 		};
-		this.#place(list);
+		this.#place(new Choice(items, this.#options.theme, choose, () => this.#compose()));
 	}
 
 	#ask(ask: Ask): void {
@@ -289,7 +381,7 @@ export class Chat {
 		const { theme } = this.#options;
 		this.#place(
 			this.#shown.kind === "approval"
-				? approvalPanel(this.#shown, theme, settle)
+				? approvalPanel(this.#shown, theme, this.#code, settle)
 				: questionPanel(this.#shown, theme, settle),
 		);
 	}
@@ -335,8 +427,9 @@ export class Chat {
 	}
 
 	#showFooter(): void {
-		const used = this.#context === null ? "" : ` · ${Math.round(this.#context * 100)} % of the context`;
-		this.#footer.setText(this.#options.theme.dim(`${this.#model} · ${this.#mode} mode${used}`));
+		const { theme } = this.#options;
+		this.#todos.setText(this.#status.todoLines(theme).join("\n"));
+		this.#footer.setText(theme.dim(`${this.#model} · ${this.#mode} mode${this.#status.words}`));
 		this.#tui.requestRender();
 	}
 
@@ -344,4 +437,14 @@ export class Chat {
 		this.#transcript.note(thrown instanceof Error ? thrown.message : String(thrown), "bad");
 		this.#tui.requestRender();
 	}
+}
+
+function inputText(input: Extract<PublicEvent, { type: "turn.started" }>["input"]): string {
+	return typeof input === "string" ? input : "(input with files)";
+}
+
+/** The entries before the first one that fits; all where none does. */
+function before<T>(entries: readonly T[], fits: (entry: T) => boolean): T[] {
+	const index = entries.findIndex(fits);
+	return entries.slice(0, index === -1 ? undefined : index);
 }

@@ -1,4 +1,6 @@
 // What calls, approvals and times are to a person at a terminal: plain lines, without escapes of anybody else.
+import type { Token } from "../../base/text/code-tokens.ts";
+import { diffLines, hunks } from "../../base/text/line-diff.ts";
 import { visibleText } from "../../base/text/visible-text.ts";
 import type { Approval, ToolCall } from "../../client/client.ts";
 
@@ -28,6 +30,9 @@ const verbs: Readonly<Record<string, string>> = {
 	SearchWeb: "Search the web",
 	Agent: "Ask a subagent",
 	AskUserQuestion: "Ask you",
+	SetTodoList: "Update the to-do list",
+	EnterPlanMode: "Propose to plan first",
+	ExitPlanMode: "Hand in the plan",
 };
 
 /** One line, such as `Run npm test`. */
@@ -64,45 +69,39 @@ export function linesOf(text: string): string[] {
 		.map((line) => visibleText(line.replace(/\r$/, "")));
 }
 
-/** What an approval shows: commands, diffs and texts, line by line, with a sign in front of changed ones. */
-export function displayLines(
-	display: Approval["display"],
-): { readonly sign: " " | "+" | "-" | "@"; readonly text: string }[] {
-	return display.flatMap((block) => {
-		if (block.type === "brief" && "text" in block)
-			return linesOf(block.text).map((text) => ({ sign: " " as const, text }));
+/** A line of what an approval shows, with a sign in front of changed ones. `tokens` where its colors are known. */
+export interface DisplayLine {
+	readonly sign: " " | "+" | "-" | "@";
+	readonly text: string;
+	readonly tokens: readonly Token[] | null;
+}
+
+type FindTokens = (text: string, language: string) => readonly (readonly Token[])[] | null;
+
+/** Commands, diffs and texts, line by line. */
+export function displayLines(display: Approval["display"], find: FindTokens = () => null): DisplayLine[] {
+	const plain = (sign: DisplayLine["sign"], text: string) => ({ sign, text: visibleText(text), tokens: null });
+	return display.flatMap((block): DisplayLine[] => {
+		if (block.type === "brief" && "text" in block) return linesOf(block.text).map((text) => plain(" ", text));
 		if (block.type === "shell" && "command" in block) {
-			return linesOf(block.command).map((text, index) => ({
-				sign: " " as const,
-				text: `${index === 0 ? "$ " : "  "}${text}`,
-			}));
+			return linesOf(block.command).map((text, index) => plain(" ", `${index === 0 ? "$ " : "  "}${text}`));
 		}
-		if (block.type === "diff" && "old_text" in block) {
-			const old = block.old_text === "" ? [] : linesOf(block.old_text);
-			const changed = block.new_text === "" ? [] : linesOf(block.new_text);
-			return [
-				{ sign: "@" as const, text: visibleText(block.path) },
-				...withoutCommon(old, changed).map(([sign, text]) => ({ sign, text })),
-			];
-		}
-		return [];
+		if (block.type !== "diff" || !("old_text" in block)) return [];
+		const { path, old_text, new_text, old_start, new_start } = block;
+		const language = path.split(".").at(-1) ?? "";
+		const [before, after] = [find(old_text, language), find(new_text, language)];
+		const shown = hunks(diffLines(old_text, new_text, old_start, new_start)).flatMap((lines, index) => [
+			...(index === 0 ? [] : [plain("@", "…")]),
+			...lines.map(({ kind, text, old, fresh }) => ({
+				...plain(signs[kind], text),
+				tokens: (fresh === null ? before?.[(old ?? 0) - old_start] : after?.[fresh - new_start]) ?? null,
+			})),
+		]);
+		return [plain("@", `${path}:${new_start}`), ...shown];
 	});
 }
 
-/** Both texts as one, equal lines at both ends once. */
-function withoutCommon(old: readonly string[], changed: readonly string[]): ["+" | "-" | " ", string][] {
-	let start = 0;
-	while (start < old.length && start < changed.length && old[start] === changed[start]) start += 1;
-	let end = 0;
-	while (end < old.length - start && end < changed.length - start && old.at(-1 - end) === changed.at(-1 - end))
-		end += 1;
-	return [
-		...old.slice(0, start).map((text): [" ", string] => [" ", text]),
-		...old.slice(start, old.length - end).map((text): ["-", string] => ["-", text]),
-		...changed.slice(start, changed.length - end).map((text): ["+", string] => ["+", text]),
-		...old.slice(old.length - end).map((text): [" ", string] => [" ", text]),
-	];
-}
+const signs = { same: " ", added: "+", removed: "-" } as const;
 
 /** `12 s`, `2 min 5 s`. */
 export function duration(milliseconds: number): string {

@@ -4,6 +4,7 @@ import type { EditorTheme, MarkdownTheme, SelectListTheme } from "@mariozechner/
 type Style = (text: string) => string;
 
 export interface Theme {
+	readonly hasColor: boolean;
 	readonly accent: Style;
 	readonly dim: Style;
 	readonly good: Style;
@@ -11,6 +12,8 @@ export interface Theme {
 	readonly warn: Style;
 	readonly bold: Style;
 	readonly person: Style;
+	/** What the words of code are: keywords, strings … */
+	readonly scopes: Readonly<Record<string, Style>>;
 	readonly markdown: MarkdownTheme;
 	readonly editor: EditorTheme;
 	readonly list: SelectListTheme;
@@ -31,7 +34,9 @@ export function createTheme(hasColor: boolean): Theme {
 		scrollInfo: dim,
 		noMatch: dim,
 	};
+	const [keyword, value, name] = [color(35), color(33), color(34)];
 	return {
+		hasColor,
 		accent,
 		dim,
 		bold,
@@ -39,6 +44,25 @@ export function createTheme(hasColor: boolean): Theme {
 		bad: color(31),
 		warn: color(33),
 		person: (text) => bold(text),
+		scopes: {
+			keyword,
+			"selector-tag": keyword,
+			tag: keyword,
+			literal: value,
+			number: value,
+			string: value,
+			regexp: value,
+			subst: (text) => text,
+			comment: dim,
+			title: name,
+			name,
+			attr: name,
+			attribute: name,
+			section: name,
+			type: accent,
+			built_in: accent,
+			meta: accent,
+		},
 		list,
 		editor: { borderColor: dim, selectList: list },
 		markdown: {

@@ -1,26 +1,32 @@
 // The conversation as it is shown: what the person said, answers as markdown, a card for each tool call.
 import { Container, Markdown, Spacer, Text } from "@mariozechner/pi-tui";
-import type { ToolCall, TurnEvent } from "../../client/client.ts";
+import type { Approval, ToolCall, TurnEvent } from "../../client/client.ts";
+import type { Code } from "./code.ts";
 import { callTitle, linesOf, oneLine } from "./describe.ts";
 import type { Theme } from "./theme.ts";
 
 /** Lines of output that a card shows while its call runs, and afterwards. */
 const liveLines = 8;
 const endedLines = 4;
+/** Lines of a diff that a card shows. */
+const diffLines = 40;
 /** Characters of output that a card keeps. */
 const keptOutput = 20_000;
 
 /** A tool call: its title, the end of its output, how it ended. */
 class CallCard extends Container {
 	readonly #theme: Theme;
+	readonly #code: Code;
 	readonly #call: ToolCall;
 	#output = "";
+	#display: Approval["display"] = [];
 	#state: "running" | "done" | "failed" = "running";
 
-	constructor(call: ToolCall, theme: Theme) {
+	constructor(call: ToolCall, theme: Theme, code: Code) {
 		super();
 		this.#call = call;
 		this.#theme = theme;
+		this.#code = code;
 		this.#show();
 	}
 
@@ -29,10 +35,17 @@ class CallCard extends Container {
 		this.#show();
 	}
 
-	end(isError: boolean, output: string): void {
+	end({ isError, output, display }: Extract<TurnEvent, { type: "call.ended" }>): void {
 		this.#state = isError ? "failed" : "done";
+		this.#display = display.filter(({ type }) => type === "diff");
 		if (this.#output === "" || isError) this.#output = output.slice(-keptOutput);
 		this.#show();
+	}
+
+	/** Colors can be had by now. */
+	override invalidate(): void {
+		super.invalidate();
+		if (this.#display.length > 0) this.#show();
 	}
 
 	#show(): void {
@@ -40,23 +53,29 @@ class CallCard extends Container {
 		const marks = { running: accent("●"), done: good("✓"), failed: bad("✗") };
 		this.clear();
 		this.addChild(new Text(`${marks[this.#state]} ${bold(callTitle(this.#call))}`, 1, 0));
+		const changed = this.#code.display(this.#display);
+		for (const line of changed.slice(0, diffLines)) this.addChild(new Text(line, 3, 0));
+		if (changed.length > diffLines) this.addChild(new Text(dim(`… ${changed.length - diffLines} more lines`), 3, 0));
+		if (changed.length > 0) return;
 		const lines = this.#output.trim() === "" ? [] : linesOf(this.#output);
 		const most = this.#state === "running" ? liveLines : endedLines;
 		const hidden = lines.length - most;
-		if (hidden > 0) this.addChild(new Text(dim(`  … ${hidden} more lines`), 1, 0));
-		for (const line of lines.slice(-most)) this.addChild(new Text(dim(`  ${line}`), 1, 0));
+		if (hidden > 0) this.addChild(new Text(dim(`… ${hidden} more lines`), 3, 0));
+		for (const line of lines.slice(-most)) this.addChild(new Text(dim(line), 3, 0));
 	}
 }
 
 export class Transcript extends Container {
 	readonly #theme: Theme;
+	readonly #code: Code;
 	readonly #cards = new Map<string, CallCard>();
 	/** What is being said or thought, and by whom: the next piece continues it. */
 	#open: { readonly key: string; readonly view: { setText(text: string): void }; text: string } | null = null;
 
-	constructor(theme: Theme) {
+	constructor(theme: Theme, code: Code) {
 		super();
 		this.#theme = theme;
+		this.#code = code;
 	}
 
 	person(text: string): void {
@@ -78,11 +97,22 @@ export class Transcript extends Container {
 		this.#add(new Text(this.#theme[kind](linesOf(text).join("\n")), 1, 0));
 	}
 
+	/** Lines that have their colors. */
+	lines(lines: readonly string[]): void {
+		this.#add(new Text(lines.join("\n"), 1, 0));
+	}
+
+	override clear(): void {
+		super.clear();
+		this.#open = null;
+		this.#cards.clear();
+	}
+
 	/** Shows an event of a turn. Asks and the end are shown by the chat. */
 	take(event: TurnEvent): void {
 		switch (event.type) {
 			case "text":
-				this.#say(`text ${event.agent}`, event.text, () => new Markdown("", 1, 0, this.#theme.markdown));
+				this.#say(`text ${event.agent}`, event.text, () => new Markdown("", 1, 0, this.#code.markdown));
 				return;
 			case "thinking":
 				this.#say(`thinking ${event.agent}`, event.text, () => {
@@ -94,7 +124,7 @@ export class Transcript extends Container {
 				});
 				return;
 			case "call.started": {
-				const card = new CallCard(event.call, this.#theme);
+				const card = new CallCard(event.call, this.#theme, this.#code);
 				this.#cards.set(event.call.id, card);
 				this.#add(card);
 				return;
@@ -103,11 +133,11 @@ export class Transcript extends Container {
 				this.#cards.get(event.callId)?.add(event.text);
 				return;
 			case "call.ended":
-				this.#cards.get(event.callId)?.end(event.isError, event.output);
+				this.#cards.get(event.callId)?.end(event);
 				this.#cards.delete(event.callId);
 				return;
 			case "plan":
-				this.#add(new Markdown(event.text, 1, 0, this.#theme.markdown));
+				this.#add(new Markdown(linesOf(event.text).join("\n"), 1, 0, this.#code.markdown));
 				return;
 			case "retry":
 				this.note(

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { diffLines } from "./diff.ts";
+import { diffLines } from "./line-diff.ts";
 
 const shown = (before: string, after: string) => diffLines(before, after).map(({ kind, text }) => `${kind} ${text}`);
 

@@ -1,0 +1,13 @@
+interface Node {
+	readonly scope?: string;
+	readonly children: readonly (string | Node)[];
+}
+
+/** The part of highlight.js that is used, with its languages registered. */
+export declare const library: {
+	getLanguage(name: string): object | undefined;
+	highlight(
+		text: string,
+		options: { readonly language: string; readonly ignoreIllegals: boolean },
+	): { readonly _emitter: { readonly rootNode: Node } };
+};
