@@ -2,7 +2,7 @@
 import type { Word } from "../../script.ts";
 import type { FileOperand, Form } from "../form.ts";
 import { spreadOlderOptions } from "../tar-options.ts";
-import { plainWord, rows } from "./form-rows.ts";
+import { rows } from "./form-rows.ts";
 
 const copying = "-t:d --target-directory=d";
 
@@ -95,19 +95,11 @@ export const fileForms: Readonly<Record<string, Form>> = {
 	mv: { options: `-fnviuT ${copying} --force --no-clobber --verbose --update`, files: "both" },
 	// A link exposes its target.
 	ln: { options: `-sfnvrT ${copying} --symbolic --force --relative --no-dereference`, files: "both" },
-	install: {
-		options: `-dvD -m: ${copying}`,
-		others: "-s --strip --strip-program= -o: -g:",
-		files: "read, last written",
-		moreFiles: copied,
-	},
 	mkdir: { options: "-pv -m: --parents --verbose --mode=", files: "write" },
 	touch: { options: "-acm -d: -t: -r:r --no-create --date= --time= --reference=r", files: "write" },
-	truncate: { options: "-c -s: --size=", others: "-r:r --reference=r", files: "write" },
 	tee: { options: "-ai --append", files: "write" },
 	rmdir: { options: "-pv --parents --verbose", files: "write", isExact: true },
 	...rows("rm unlink", { options: "-rRfvdi --recursive --force --verbose --dir", files: "write", isExact: true }),
-	shred: { options: "-uvz -n:", files: "write", isExact: true },
 	...rows("chmod chown chgrp", {
 		options: "-Rvfc --recursive --verbose --changes",
 		others: "--reference=r",
@@ -120,51 +112,19 @@ export const fileForms: Readonly<Record<string, Form>> = {
 		files: "write",
 	}),
 	...rows("tar bsdtar gtar", tar),
-	zip: { options: "-rqjuy -x: -# --exclude=", others: "-i: -b: -T --unzip-command= --test", files: "write" },
-	// Without these options they write whatever the archive or the patch names.
-	unzip: {
-		options: "-lqtpv",
-		others: "-ojn -d:d -x:",
-		files: "read",
-		judge: ({ options }) =>
-			options.some(({ name }) => /^[ltpv]$/.test(name)) ? null : "the archive may hold files that decide what runs",
-	},
-	patch: {
-		options: "-RNslf -p: -i:r --dry-run --verbose --forward",
-		others: "-o:w -d:d --input=r --output=w --directory=d",
-		files: "write",
-		judge: ({ options }) =>
-			options.some(({ name }) => name === "dry-run") ? null : "the patch may change files that decide what runs",
-	},
 	kill: { options: "-lL -s: -n: -# -9 -TERM", operand: /^%?\d+$/, isExact: true },
 	curl,
-	wget: {
-		options: "-qS -O:w --spider --quiet --server-response --timeout= --tries=",
-		others:
-			"-o:w -a:w -i:r -P:d -e: -T: --output-document=w --output-file=w --append-output=w --input-file=r --directory-prefix=d --post-file=r --use-askpass= --config=r --execute=",
-		judge: ({ options, operands }) => {
-			const printsOnly = options.some(
-				({ name, value }) => name === "spider" || (name === "O" && /^(?:-|\/dev\/null)$/.test(value?.text ?? "")),
-			);
-			return printsOnly && operands.every(isWebAddress) ? null : "it writes a file";
-		},
-		isExact: true,
-	},
 	dd: {
-		options: "--bs= --count= --skip= --seek= --status= --conv= --if=r --of=w",
+		others: "--if=r --of=w",
 		spread: (words) =>
 			words.map((word) =>
 				word.kind === "literal" && /^\w+=/.test(word.text) ? { kind: "literal", text: `--${word.text}` } : word,
 			),
-		most: 0,
-		isExact: true,
 	},
-	rsync: {
-		others: "-e: -f: --rsh= --exclude= --include= --exclude-from=r --filter= --rsync-path=",
+	// Rules for these cover exact words only; rules about files still see what they use.
+	...rows("install rsync scp shred strings truncate vi vim nano emacs wget zip unzip patch", {
 		operand: /^$/,
-		files: "read, last written",
+		files: "both",
 		isExact: true,
-	},
-	scp: { others: "-c: -F: -i: -J: -l: -o: -P: -S: -D:", operand: /^$/, files: "read, last written", isExact: true },
-	...rows("vi vim nano emacs", { operand: plainWord, files: "write" }),
+	}),
 };

@@ -52,10 +52,6 @@ const reading: Readonly<Record<string, Form>> = {
 			"--no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames",
 		files: "read",
 	},
-	shortlog: {
-		reads: true,
-		options: "-nsec --numbered --summary --email --all --no-merges --merges --since= --until= --group=",
-	},
 	"rev-parse": {
 		reads: true,
 		options:
@@ -90,11 +86,9 @@ const reading: Readonly<Record<string, Form>> = {
 	},
 	"cat-file": { reads: true, options: "-tsep", most: 2, files: "read", hasRevisions: true, readsOthers: true },
 	"merge-base": { reads: true, options: "-a --all --octopus --is-ancestor --fork-point --independent" },
-	"name-rev": { reads: true, options: "--tags --name-only --always --all" },
 	"show-ref": { reads: true, options: "-sdq --head --heads --tags --branches --verify --hash --dereference --quiet" },
 	"for-each-ref": { reads: true, options: "--format --sort= --count= --points-at= --merged= --no-merged= --contains=" },
 	"check-ignore": { reads: true, options: "-qvnz --quiet --verbose --non-matching --no-index" },
-	"count-objects": { reads: true, options: "-vH" },
 	reflog: { reads: true, options: difference.options ?? "", operand: /^(?:show|HEAD.*|[\w/-]+@\{.*)$/ },
 	grep: {
 		reads: true,
@@ -242,11 +236,6 @@ const changing: Readonly<Record<string, Form>> = {
 		options: "-Rqv -p: --check --stat --numstat --summary --index --cached --reverse --3way --verbose --whitespace=",
 		files: "read",
 	},
-	archive: {
-		options: "-v --format= --prefix= --worktree-attributes --list",
-		others: "-o:w --output=w --remote= --exec=",
-	},
-	bundle: { verbs: rows("verify list-heads", { options: "-q", files: "read" }) },
 	init: { options: "-q -b: --quiet --bare --initial-branch=", files: "write" },
 	clone: {
 		options:

@@ -60,29 +60,7 @@ export const interpreterForms: Readonly<Record<string, Form>> = {
 	ruby: interpreter("-wcv", { others: "-e: -r: -I:" }),
 	perl: interpreter("-w", { others: "-e: -E: -M: -I:" }),
 	php: interpreter("-lv", { others: "-r: -d: -f:" }),
-	...rows("lua luajit", interpreter("-v", { others: "-e: -l:" })),
-	rscript: interpreter("--vanilla", { others: "-e:" }),
-	julia: interpreter("", { others: "-e: -E: -L:" }),
 	...rows("ts-node tsx", interpreter("", { others: "-e: -p: -r: -I:" })),
-	deno: {
-		verbs: {
-			...rows("test fmt lint check", {
-				options: "-q --check --fix --filter= --watch --quiet",
-				operand: /^(?!-)[\w./-]+$/,
-			}),
-			run: interpreter("", {
-				judge: ({ operands: [file] }) =>
-					file?.kind === "literal" && /^[\w./-]+$/.test(file.text) ? null : "it may run a program from the network",
-			}),
-		},
-	},
-	java: { options: "-version -ea -jar=x", isSingleDash: true, optionsFirst: true, files: "run" },
-	javac: {
-		options: "-version -g -nowarn -Xlint -Werror",
-		isSingleDash: true,
-		operand: /^(?![@-])[\w./-]+\.java$/,
-		files: "read",
-	},
 	...rows("bash sh dash zsh ksh", interpreter("-eux -o:", { others: "-c -i -l -s", value: /^pipefail$/ })),
 	...rows("source .", interpreter("")),
 };

@@ -83,8 +83,6 @@ export const readingForms: Readonly<Record<string, Form>> = {
 	...tests,
 	...rows("cat tac rev fold cmp comm expand unexpand hexdump", reader),
 	paste: { ...reader, options: "-sz -d:" },
-	// An at sign introduces an options file.
-	strings: { ...reader, options: "-n: -t: -e:", operand: /^[^@]/ },
 	...rows("stat readlink realpath", {
 		...reader,
 		files: "list",
@@ -93,7 +91,6 @@ export const readingForms: Readonly<Record<string, Form>> = {
 	cut: { ...reader, options: "-b: -c: -d: -f: --bytes= --characters= --delimiter= --fields= --output-delimiter=" },
 	du: { ...reader, files: "list", options: "-d: -B: -t: -X:r --max-depth= --exclude= --block-size= --files0-from=r" },
 	od: { ...reader, options: "-A: -j: -N: -S: -t: -w?" },
-	join: { ...reader, options: "-1: -2: -t: -a: -e: -j: -o: -v:" },
 	...rows("md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum base32", reader),
 	...rows("head tail", { ...reader, options: "-c: -n: -s: -# --bytes= --lines= --pid= --sleep-interval=" }),
 	...rows("grep egrep fgrep", grep),
@@ -205,25 +202,6 @@ export const readingForms: Readonly<Record<string, Form>> = {
 	},
 	column: { reads: true, options: "-tnxe -s: -o: -c: --table --separator= --output-separator=", files: "read" },
 	less: { options: "-NRSFXiIMnmqrEes", files: "read", operand: /^[^+]/ },
-	more: { options: "-dlfpcsu", files: "read", operand: /^[^+]/ },
-	bat: {
-		options: "-pnA -l: --plain --number --language= --style= --color= --line-range= -r:",
-		others: "--pager= --paging= -H:",
-		files: "read",
-	},
-	lscpu: speaker,
-	history: { reads: true, most: 1, operand: /^\d+$/ },
-	...rows("at crontab", {
-		reads: true,
-		options: "-l",
-		most: 0,
-		judge: ({ options }) => (options.length > 0 ? null : "it plans commands"),
-	}),
-	split: {
-		options: "-dex -l: -b: -n: -a: -C: --lines= --bytes= --number= --suffix-length= --numeric-suffixes",
-		files: "read, second written",
-	},
 	...rows("cd pushd", { options: "-LP", files: "read", most: 1 }),
 	popd: { most: 0 },
-	man: { options: "-akf", operand: /^[\w.+:-]+$/ },
 };

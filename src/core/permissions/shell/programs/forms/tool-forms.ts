@@ -56,12 +56,6 @@ const node: Readonly<Record<string, Form>> = {
 				operand: packageName,
 				value: plainWord,
 			}),
-			...rows("publish version link deprecate", {
-				isNamed: true,
-				options: "--access= --tag= --dry-run",
-				operand: packageName,
-				isExact: true,
-			}),
 		},
 	},
 	...rows("pnpm yarn bun", {
@@ -279,12 +273,6 @@ const compiled: Readonly<Record<string, Form>> = {
 			files: "run",
 		}),
 	}),
-	swift: { verbs: rows("build test", { options: "-c: --filter= --configuration= --parallel" }) },
-	...rows("terraform tofu", {
-		verbs: rows("validate fmt plan show", { options: "-check -recursive -no-color", isSingleDash: true }),
-	}),
-	...rows("just task", { isVerb: true, operand: /^[\w.:-]+$/ }),
-	...rows("bundle", { verbs: rows("install check list", { options: "--quiet --jobs=", value: plainWord }) }),
 };
 
 const containerReading =
@@ -332,11 +320,6 @@ const services: Readonly<Record<string, Form>> = {
 					"-Aawfp -n: -l: -o: -c: --all-namespaces --namespace= --selector= --output= --watch --follow --previous --tail= --since= --container= --show-labels --sort-by= --all-containers",
 				value: plainWord,
 			}),
-			...rows("apply delete create scale rollout label annotate patch", {
-				isNamed: true,
-				options: "-f:r -n: -l: --namespace= --dry-run= --replicas= --all",
-				isExact: true,
-			}),
 		},
 	}),
 	gh: {
@@ -350,36 +333,10 @@ const services: Readonly<Record<string, Form>> = {
 								"-cR: -L: -s: -a: -A: -l: -q: --repo= --limit= --json= --jq= --state= --author= --label= --comments --log --log-failed",
 							others: "-w --web",
 						}),
-						...rows("create comment edit close merge", {
-							isNamed: true,
-							options:
-								"-df -t: -b: -B: -H: -l: --title= --body= --base= --head= --draft --fill --label= --squash --rebase --merge",
-							isExact: true,
-						}),
 					},
 				} satisfies Form,
 			]),
 		),
-	},
-	...rows("hg svn", { verbs: rows("status diff log info st", { options: "-r: -l: -q -v", operand: plainWord }) }),
-	...rows("apt apt-get brew", {
-		verbs: {
-			...rows("list search show info policy", { options: "--installed", operand: plainWord }),
-			...rows("update install upgrade", {
-				isNamed: true,
-				options: "-yq --no-install-recommends",
-				operand: packageName,
-				isExact: true,
-			}),
-		},
-	}),
-	systemctl: {
-		verbs: rows("status is-active is-enabled list-units show cat", {
-			options: "-la -n: --user --no-pager --all --lines= --type= --state=",
-		}),
-	},
-	journalctl: {
-		options: "-fexkr -u: -n: -b? -p: -S: -U: --no-pager --since= --until= --unit= --lines= --follow --user",
 	},
 };
 
