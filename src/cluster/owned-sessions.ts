@@ -1,6 +1,7 @@
 // The sessions of a store whose processes reach each other: a session that another process owns is used in that process, as a
 // further client, and every other one here. When its owner ends, the session continues here.
 import type { AgentEvent } from "../api/values/event.ts";
+import { never } from "../base/abort.ts";
 import { sleep, systemClock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import type {
@@ -35,17 +36,16 @@ export interface Owners {
 }
 
 export class OwnedSessions implements SessionsApi {
-	readonly takesEditorFiles = false;
+	readonly takesEditorFiles: boolean;
 	readonly #local: SessionsApi;
 	readonly #owners: Owners;
-	readonly #here: RunningPlace;
 	readonly #used: SessionsInUse;
 
 	constructor(local: SessionsApi, owners: Owners) {
+		this.takesEditorFiles = local.takesEditorFiles;
 		this.#local = local;
 		this.#owners = owners;
-		this.#here = { sessions: local, lost: new AbortController().signal };
-		const here = this.#here;
+		const here: RunningPlace = { sessions: local, lost: never };
 		this.#used = new SessionsInUse({
 			async atWorker(sessionId, work) {
 				const owner = await owners.reach(sessionId);
@@ -69,13 +69,14 @@ export class OwnedSessions implements SessionsApi {
 		});
 	}
 
-	async create(options: CreationOptions): Promise<SessionHandle> {
-		const handle = await this.#local.create(options);
-		return this.#toHandle(this.#used.adopt({ handle, kernel: this.#here }));
+	create(options: CreationOptions): Promise<SessionHandle> {
+		return this.#local.create(options);
 	}
 
+	/** With options that only apply where the session is loaded, it is used here. */
 	async acquire(id: string, options: OpeningOptions = {}): Promise<SessionHandle> {
-		return this.#toHandle(await this.#used.acquire(id, options));
+		const isPlain = Object.keys(options).every((name) => name === "archived");
+		return isPlain ? this.#toHandle(await this.#used.acquire(id, options)) : await this.#local.acquire(id, options);
 	}
 
 	fork(id: string, options?: ForkOptions): Promise<string> {
