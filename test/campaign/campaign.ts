@@ -44,6 +44,8 @@ const dialects: ReadonlyMap<string, ReadonlyMap<string, CampaignKind>> = new Map
 		"acp",
 		new Map(kindsOf({ fuzz: 20_000, liveness: 1_000, crash: 100, kill: 20 }, () => import("./acp/front-end.ts"))),
 	],
+	["claude", new Map([["fuzz", { rounds: 20_000, load: async () => (await import("./sdk/fuzz.ts")).fuzzClaude }]])],
+	["codex", new Map([["fuzz", { rounds: 20_000, load: async () => (await import("./sdk/fuzz.ts")).fuzzCodex }]])],
 	[
 		"gateway",
 		new Map([

@@ -25,9 +25,13 @@ export class Control {
 	}
 
 	/** Answers a request; resolves when it is answered. Every frame with a request id is answered. */
-	async take(frame: unknown): Promise<void> {
+	async take(frame: Readonly<Record<string, unknown>>): Promise<void> {
 		const parsed = v.safeParse(controlRequestFrameSchema, frame);
-		if (!parsed.success) return;
+		if (!parsed.success) {
+			const { request_id: id } = frame;
+			if (typeof id === "string") this.#frames.refuse(id, `control_request: ${describe(parsed.issues[0])}`);
+			return;
+		}
 		const { request_id: id, request } = parsed.output;
 		const { subtype } = request;
 		if (!isControlName(subtype)) {
@@ -45,9 +49,12 @@ export class Control {
 		const schema: v.GenericSchema<unknown, Params<N>> = claudeProtocol.methods[name].params;
 		const params = v.safeParse(schema, request);
 		if (params.success) return await this.#handlers[name](params.output);
-		const [issue] = params.issues;
-		throw new KernelError("invalid-input", `${name}: ${v.getDotPath(issue) ?? "the request"}: ${issue.message}`);
+		throw new KernelError("invalid-input", `${name}: ${describe(params.issues[0])}`);
 	}
+}
+
+function describe(issue: v.BaseIssue<unknown>): string {
+	return `${v.getDotPath(issue) ?? "the request"}: ${issue.message}`;
 }
 
 function createHandlers(conversation: Conversation, host: HostApi): Handlers {

@@ -5,7 +5,7 @@ import { randomIdentifiers } from "../../../src/base/ids.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { meerkatDialect } from "../../../src/frontends/meerkat/dialect.ts";
 import { type Serving, serve } from "../../../src/frontends/serve/serve.ts";
-import { type HostDialect, noCompatibility } from "../../../src/frontends/shared/dialect.ts";
+import { type HostApi, type HostDialect, noCompatibility } from "../../../src/frontends/shared/dialect.ts";
 import type { SessionsApi } from "../../../src/kernel/api.ts";
 import { plainSessionOptions } from "../../../src/kernel/compose/session-options.ts";
 import { Kernel } from "../../../src/kernel/hosting/kernel.ts";
@@ -14,6 +14,7 @@ import { createSettingsDocuments } from "../../../src/kernel/hosting/settings-do
 import type { Files } from "../../../src/ports/files/port.ts";
 import type { Fetch } from "../../../src/ports/network/network-settings.ts";
 import type { Processes } from "../../../src/ports/processes/port.ts";
+import type { LineTransport } from "../../../src/ports/rpc/transport.ts";
 import type { SessionStore } from "../../../src/ports/store/session-store.ts";
 import { createMemoryTransport, type MemoryClient } from "../../../src/ports/transports/memory.ts";
 import { readConfiguration } from "../../../src/settings/config/configuration-reader.ts";
@@ -22,7 +23,7 @@ import { plainNetwork } from "../host/network.ts";
 import { noProcesses } from "./session-doubles.ts";
 
 export interface HostedServer {
-	readonly serving: Serving;
+	readonly serving: Pick<Serving, "finish" | "ended">;
 	readonly client: MemoryClient;
 	/** Ends what is left after serving. */
 	close(): Promise<void>;
@@ -47,6 +48,8 @@ export interface HostedServerOptions {
 	readonly dialect?: HostDialect;
 	/** None are started when absent. */
 	readonly processes?: Processes;
+	/** Serves in place of the dialect. */
+	readonly front?: (transport: LineTransport, host: HostApi, signal: AbortSignal) => Pick<Serving, "finish" | "ended">;
 	/** The way of the dialect to the sessions; in this process when absent. */
 	readonly reach?: (sessions: SessionsApi) => Promise<SessionsApi>;
 }
@@ -108,15 +111,19 @@ export async function createHostedServer(options: HostedServerOptions): Promise<
 	);
 	const documents = createSettingsDocuments({ files, clock, workDir, home: "/home/me" });
 	const { transport, client } = createMemoryTransport(104_857_600, outboxLimit);
-	const serving = serve({
-		transport,
-		session: null,
-		host: { dialects: [dialect], account: null, sessions, documents, clock, identifiers: randomIdentifiers },
-		server: { name: "agentwire", version: "0.0.0" },
-		compatibility: noCompatibility,
-		maximumInFlight: configuration.agentwire.limits.requestsInFlight,
-		log: silentLog,
-		signal: new AbortController().signal,
-	});
+	const host = { account: null, sessions, documents, clock, identifiers: randomIdentifiers };
+	const parts = { server: { name: "agentwire", version: "0.0.0" }, log: silentLog };
+	const { signal } = new AbortController();
+	const serving =
+		options.front?.(transport, { ...host, ...parts }, signal) ??
+		serve({
+			...parts,
+			transport,
+			session: null,
+			host: { ...host, dialects: [dialect] },
+			compatibility: noCompatibility,
+			maximumInFlight: configuration.agentwire.limits.requestsInFlight,
+			signal,
+		});
 	return { serving, client, close: () => kernel.close() };
 }
