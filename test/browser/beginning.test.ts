@@ -15,6 +15,7 @@ describe.skipIf(!hasBrowser)("sessions", () => {
 		const { address } = await serveWeb(home);
 		const { page } = await watch(await (await launch()).newContext(wide));
 		await page.goto(address);
+		await page.getByLabel("First message").fill("hello");
 		const field = page.getByRole("combobox", { name: "Project directory" });
 		await field.pressSequentially("~/al");
 		const options = page.getByRole("option");
@@ -27,7 +28,7 @@ describe.skipIf(!hasBrowser)("sessions", () => {
 		await field.press("Tab");
 		await page.getByRole("button", { name: "Begin a session" }).click();
 		await page.locator(".directory", { hasText: "alpha/inner" }).waitFor();
-		await say(page, "hello");
+		await page.locator(".prompt", { hasText: "hello" }).waitFor();
 		await page.getByText("Hello.").waitFor();
 		await page.getByRole("button", { name: "New session" }).first().click();
 		await page.getByRole("list", { name: "Recent directories" }).getByRole("button").click();
@@ -58,6 +59,13 @@ describe.skipIf(!hasBrowser)("sessions", () => {
 		// The model of a session that was unloaded begins its scripts anew.
 		await page.locator(".says", { hasText: "Hello." }).nth(1).waitFor();
 		expect(await page.getByText("Archived (1)").count()).toBe(0);
+		// A narrow window has it in a menu.
+		await page.setViewportSize({ width: 390, height: 780 });
+		const archive = page.getByRole("button", { name: "Archive", exact: true });
+		expect(await archive.isVisible()).toBe(false);
+		await page.getByRole("button", { name: "More" }).click();
+		await archive.click();
+		await page.getByText("Session archived.").waitFor();
 	});
 
 	it("are marked when their last turn failed", async () => {
