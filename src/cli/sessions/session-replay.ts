@@ -14,6 +14,7 @@ import {
 	withoutSecrets,
 } from "../../replay/recording.ts";
 import { type ReplayOutcome, replay } from "../../replay/replay.ts";
+import { whileShown } from "../process/waiting-line.ts";
 import { findCommandStore } from "../store/command-store.ts";
 import { withoutPrefix } from "./session-prefix.ts";
 
@@ -33,7 +34,7 @@ export async function runReplay(subject: string): Promise<number> {
 	}
 	if (recording === null)
 		return complain(`There is no session and no file ${JSON.stringify(subject)}; 'sessions list' shows all sessions.`);
-	const outcome = await replay(recording);
+	const outcome = await whileShown("Replaying", () => replay(recording));
 	const text = outcomeText(recording.sessionId, outcome);
 	if (outcome.kind === "not-replayable") return complain(text);
 	process.stdout.write(`${text}\n`);
@@ -115,7 +116,7 @@ export async function exportReplayable(
 		const found = id === null ? null : await orAbort(readStored(store, id, place), signal);
 		if (found === null) return null;
 		const { recording, changed } = withoutSecrets(found);
-		const outcome = await replay(recording);
+		const outcome = await whileShown("Replaying", () => replay(recording));
 		const redacted = `${changed} ${changed === 1 ? "text" : "texts"} that looked like a key or token ${changed === 1 ? "was" : "were"} replaced`;
 		return {
 			id: found.sessionId,

@@ -10,6 +10,7 @@ import type { StoreCheck } from "../../ports/store/postgres/store-check.ts";
 import { compareSessions, copySession } from "../../ports/store/session-copy.ts";
 import type { SessionStore, SessionSummary, StoredSession } from "../../ports/store/session-store.ts";
 import type { StoreAction, StoreKind } from "../arguments/options/store-options.ts";
+import { whileShown } from "../process/waiting-line.ts";
 import { type CommandStore, findCommandStore } from "./command-store.ts";
 import { retireSessions } from "./retention.ts";
 
@@ -43,7 +44,7 @@ async function migrate(found: CommandStore, json: boolean): Promise<number> {
 	const database = await found.openDatabase();
 	try {
 		const { migrate: run } = await import("../../ports/store/postgres/schema-version.ts");
-		const { from, to } = await run(database);
+		const { from, to } = await whileShown("Preparing the tables", () => run(database));
 		const text =
 			from === to ? `The tables have version ${to} already.` : `The tables have version ${to} now, after ${from}.`;
 		say(json, { database: database.name, from, to }, `${database.name}: ${text}`);
@@ -62,7 +63,7 @@ async function check(found: CommandStore, json: boolean): Promise<number> {
 	const database = await found.openDatabase();
 	try {
 		const { checkStore } = await import("../../ports/store/postgres/store-check.ts");
-		const result = await checkStore(database);
+		const result = await whileShown("Checking the database", () => checkStore(database));
 		const processes = result.processes.map(({ leaseSeconds, ...each }) => ({ ...each, lease_seconds: leaseSeconds }));
 		say(json, { store: "postgres", ...result, processes }, checkText(result));
 		return result.problems.length === 0 ? 0 : 1;
@@ -115,13 +116,16 @@ async function copy(found: CommandStore, action: Extract<StoreAction, { name: "c
 	const [from, to] = await Promise.all([openFree(action.from, found), openFree(action.to, found)]);
 	let isComplete = true;
 	try {
-		const all = (await listAll(from)).filter(({ id }) => action.id === null || action.id === id);
+		const listed = await whileShown("Listing the sessions", () => listAll(from));
+		const all = listed.filter(({ id }) => action.id === null || action.id === id);
 		if (action.id !== null && all.length === 0) {
 			throw new KernelError("session-not-found", `There is no session ${action.id} in the store on ${action.from}.`);
 		}
 		for (const summary of all) {
 			const { id, workDir } = summary;
-			const { outcome, events, differences, reason } = await copyOne(from, to, summary);
+			const { outcome, events, differences, reason } = await whileShown(`Copying ${id}`, () =>
+				copyOne(from, to, summary),
+			);
 			if (outcome !== "copied") isComplete = false;
 			const words: Readonly<Record<CopyOutcome, string>> = {
 				copied: `copied and compared, ${events} events`,
@@ -178,8 +182,10 @@ async function retire(
 ): Promise<number> {
 	const store = await openFree(found.settings.type, found);
 	try {
-		const { done, open, failed } = await retireSessions(store, await listAll(store), action, systemClock.now());
 		const word = action.name === "archive" ? "Archived" : "Deleted";
+		const { done, open, failed } = await whileShown("Looking at the sessions", async () =>
+			retireSessions(store, await listAll(store), action, systemClock.now()),
+		);
 		const left = open.length === 0 ? "" : ` Left alone because they are open: ${open.join(", ")}.`;
 		say(action.json, { [word.toLowerCase()]: done, open, failed }, `${word}: ${done.length}.${left}`);
 		if (!action.json) {
