@@ -12,7 +12,7 @@ export const operationTexts: Readonly<Record<OperationName, string>> = {
 	"sessions.create":
 		"Creates a session. Whatever is absent comes from the settings and the server's command line. `environment` and `mcpServers` are never stored: give them again when you reopen the session. With workers (docs/guides/scale.md), `needs` lists tags that a worker must have, and `owner` names who the session belongs to: workers are shared fairly among owners.",
 	"sessions.fork":
-		"Creates a session that starts with a copy of this one, or of its first `messages` messages. Fails `busy` while a turn runs.",
+		"Creates a session that starts with a copy of this one, of its first `messages` messages, or of what was `before` a turn. It works in the same directory, or with `files` in a new `directory` with a copy of the files as they were then; `worktree` consents to `git worktree add` in the repository. What could not be copied is `left`, and `reasons` says why more may differ. Fails `busy` while a turn runs, `invalid-input` for a directory that is in use, and `unsupported` where nothing is recorded (docs/guides/rewind.md).",
 	"sessions.rename":
 		"Gives a session a title of at most 200 characters on one line. Every client receives `title.changed`.",
 	"sessions.archive": "Archives a session: cancels its turn and hides it. Its files stay.",

@@ -18,6 +18,7 @@ import {
 	conflictChoices,
 	fileDiffSchema,
 	filePlanSchema,
+	leftPathSchema,
 	recordedChangesSchema,
 	restoredFilesSchema,
 	rewoundSchema,
@@ -164,8 +165,13 @@ export const operations = {
 	"sessions.fork": command(
 		"stored",
 		"keyed",
-		v.strictObject({ ...session, messages: optional(v.pipe(v.number(), v.integer(), v.minValue(0))) }),
-		created,
+		v.strictObject({
+			...session,
+			messages: optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+			before: optional(text),
+			files: optional(v.strictObject({ directory: text, worktree: optional(v.boolean()) })),
+		}),
+		v.strictObject({ ...created.entries, left: v.array(leftPathSchema), reasons: v.array(text) }),
 	),
 	"sessions.rename": command(
 		"stored",

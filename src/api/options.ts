@@ -5,6 +5,7 @@ import type {
 	AddedRule,
 	CreationOptions,
 	ForkCut,
+	ForkFiles,
 	ForkOptions,
 	McpServersChange,
 	OpeningOptions,
@@ -114,6 +115,8 @@ export const openingOptionsSchema = objectOf<Omit<OpeningOptions, "editorFiles">
 export const forkOptionsSchema = objectOf<ForkOptions>({
 	id: optional(text),
 	cut: optional(objectOf<ForkCut>({ messages: amount, replacement: optional(historyEntrySchema) })),
+	before: optional(text),
+	files: optional(objectOf<ForkFiles>({ directory: text, worktree: optional(flag) })),
 	workDir: optional(text),
 	isOpenedAnew: optional(flag),
 });

@@ -4,6 +4,7 @@ import type {
 	Operations,
 	ServerInfoResult,
 	SessionsCreateParams,
+	SessionsForkParams,
 	SessionsListParams,
 	SessionsListResult,
 } from "./protocol-types.ts";
@@ -19,6 +20,10 @@ export interface WhichSession {
 	readonly fork?: string;
 	/** With `fork`: how many messages the copy begins with; absent for all. */
 	readonly messages?: number;
+	/** With `fork`: the copy ends before this turn. */
+	readonly before?: string;
+	/** With `fork`: the copy works in a new directory, with the files as they were. */
+	readonly files?: NonNullable<SessionsForkParams["files"]>;
 }
 
 export type OpenOptions = WhichSession & SessionCallbacks & Omit<SessionsCreateParams, "hooks">;
@@ -50,12 +55,14 @@ export class Kernel {
 
 	/** Creates a session, or opens the stored one with this `id`, or a copy of the one that `fork` names. */
 	async open(options: OpenOptions = {}): Promise<Session> {
-		const { id, fork, messages, approve, question, tools, hooks, onEvent, ...creation } = options;
+		const { id, fork, messages, before, files, approve, question, tools, hooks, onEvent, ...creation } = options;
 		const place = await this.#find(
 			{
 				...(id === undefined ? {} : { id }),
 				...(fork === undefined ? {} : { fork }),
 				...(messages === undefined ? {} : { messages }),
+				...(before === undefined ? {} : { before }),
+				...(files === undefined ? {} : { files }),
 			},
 			creation,
 		);
@@ -121,7 +128,7 @@ export class Kernel {
 	}
 
 	async #find(
-		{ id, fork, messages }: WhichSession,
+		{ id, fork, ...cut }: WhichSession,
 		creation: SessionsCreateParams,
 	): Promise<{ readonly id: string; readonly workDir: string }> {
 		if (id !== undefined) {
@@ -131,10 +138,7 @@ export class Kernel {
 		const { sessionId, workDir } =
 			fork === undefined
 				? await this.#transport.request("sessions.create", creation)
-				: await this.#transport.request("sessions.fork", {
-						sessionId: fork,
-						...(messages === undefined ? {} : { messages }),
-					});
+				: await this.#transport.request("sessions.fork", { sessionId: fork, ...cut });
 		return { id: sessionId, workDir };
 	}
 }

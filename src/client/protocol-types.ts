@@ -24,9 +24,9 @@ export type SessionsCreateParams = { readonly mcpServers?: readonly ({ readonly 
 
 export type SessionsCreateResult = { readonly sessionId: string; readonly workDir: string; };
 
-export type SessionsForkParams = { readonly sessionId: string; readonly messages?: number; };
+export type SessionsForkParams = { readonly sessionId: string; readonly messages?: number; readonly before?: string; readonly files?: { readonly directory: string; readonly worktree?: boolean; }; };
 
-export type SessionsForkResult = { readonly sessionId: string; readonly workDir: string; };
+export type SessionsForkResult = { readonly sessionId: string; readonly workDir: string; readonly left: readonly ({ readonly path: string; readonly reason: string; })[]; readonly reasons: readonly string[]; };
 
 export type SessionsRenameParams = { readonly sessionId: string; readonly title: string; };
 

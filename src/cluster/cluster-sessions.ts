@@ -1,6 +1,7 @@
 // The sessions of all workers, with the interface of a local kernel: front ends need not know which worker runs a session.
 
 import type { AgentEvent } from "../api/values/event.ts";
+import type { ForkedSession } from "../api/values/file-changes.ts";
 import { KernelError } from "../base/errors.ts";
 import type {
 	CreationOptions,
@@ -57,7 +58,7 @@ export class ClusterSessions implements SessionsApi {
 		return this.#used.acquire(id, options);
 	}
 
-	fork(id: string, options: ForkOptions = {}): Promise<string> {
+	fork(id: string, options: ForkOptions = {}): Promise<ForkedSession> {
 		return this.#parts.placements.atWorker(id, ({ kernel }) => kernel.sessions.fork(id, options));
 	}
 

@@ -1,6 +1,7 @@
 // The sessions of a worker for its front ends: counted, prepared before opening, and refused when the worker is ending.
 
 import type { AgentEvent } from "../api/values/event.ts";
+import type { ForkedSession } from "../api/values/file-changes.ts";
 import { type Clock, sleep } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import type {
@@ -104,7 +105,7 @@ export class WorkerSessions implements SessionsApi {
 		return await this.#unlessEnded(() => this.#sessions.acquire(id, options));
 	}
 
-	fork(id: string, options?: ForkOptions): Promise<string> {
+	fork(id: string, options?: ForkOptions): Promise<ForkedSession> {
 		return this.#sessions.fork(id, options);
 	}
 

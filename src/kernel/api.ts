@@ -3,6 +3,7 @@
 
 import type { Command, CommandType, CommandValues } from "../api/values/command.ts";
 import type { UserInput } from "../api/values/content.ts";
+import type { ForkedSession } from "../api/values/file-changes.ts";
 import type { HistoryEntry } from "../api/values/conversation.ts";
 import type { AgentEvent, Cursor } from "../api/values/event.ts";
 import type { SessionHook } from "../api/values/hooks/session-hook.ts";
@@ -43,7 +44,7 @@ export interface SessionsApi {
 	 * Creates a session from a copy of this one, or of its beginning, and returns its id. Stored as a whole or not at all. Fails
 	 * `session-not-found`, `busy` while a turn runs, `invalid-input` if it cannot be cut there.
 	 */
-	fork(id: string, options?: ForkOptions): Promise<string>;
+	fork(id: string, options?: ForkOptions): Promise<ForkedSession>;
 	/** Sessions created or opened here that are not archived, oldest first. */
 	loaded(): Promise<readonly SessionInfo[]>;
 	/** All stored sessions, a page at a time. */
@@ -202,6 +203,10 @@ export interface ForkOptions {
 	readonly id?: string;
 	/** Absent to copy everything. */
 	readonly cut?: ForkCut;
+	/** Keeps what was before this turn, in place of `cut`. */
+	readonly before?: string;
+	/** Absent to work in the same directory. */
+	readonly files?: ForkFiles;
 	/** The session's expected work directory; fails `invalid-input` if it differs. */
 	readonly workDir?: string;
 	/**
@@ -209,6 +214,14 @@ export interface ForkOptions {
 	 * directories and, if loaded, its environment and MCP servers, which are not stored.
 	 */
 	readonly isOpenedAnew?: boolean;
+}
+
+/** A work directory of its own for a fork, with a copy of the files. */
+export interface ForkFiles {
+	/** Absolute; missing or empty. */
+	readonly directory: string;
+	/** Whether to register it as a git worktree. Consents to writing in the repository's `.git`; nothing else does. */
+	readonly worktree?: boolean;
 }
 
 /** The beginning of a session. */

@@ -23,6 +23,7 @@ import {
 	taskSchema,
 } from "../api/schemas.ts";
 import { userInputSchema } from "../api/values/content.ts";
+import { forkedSchema } from "../api/values/file-changes.ts";
 import { turnStartOptionsSchema } from "../api/values/turn-options.ts";
 import { KernelError, type KernelErrorCode, kernelErrorCodes, toKernelError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
@@ -48,7 +49,7 @@ export const requests = {
 	hello: { params: v.object({ version: v.number() }), result: v.object({ version: v.number() }) },
 	"sessions.create": { params: v.object({ options: creationOptionsSchema }), result: acquired },
 	"sessions.acquire": { params: v.object({ id: text, options: openingOptionsSchema }), result: acquired },
-	"sessions.fork": { params: v.object({ id: text, options: forkOptionsSchema }), result: text },
+	"sessions.fork": { params: v.object({ id: text, options: forkOptionsSchema }), result: forkedSchema },
 	"sessions.loaded": { params: none, result: v.array(infoSchema) },
 	"sessions.list": { params: v.object({ query: listQuerySchema }), result: sessionPageSchema },
 	"sessions.stored-events": { params: v.object({ workDir: text, id: text }), result: stream },

@@ -1,6 +1,7 @@
 // Sessions of a kernel in another process, with the same interfaces as a local kernel.
 
 import type { AgentEvent } from "../api/values/event.ts";
+import type { ForkedSession } from "../api/values/file-changes.ts";
 import { KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type {
@@ -77,7 +78,7 @@ class RemoteSessions implements SessionsApi {
 		return this.#toHandle(await this.#caller.request("sessions.acquire", { id, options }));
 	}
 
-	fork(id: string, options: ForkOptions = {}): Promise<string> {
+	fork(id: string, options: ForkOptions = {}): Promise<ForkedSession> {
 		return this.#caller.request("sessions.fork", { id, options });
 	}
 

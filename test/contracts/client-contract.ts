@@ -139,6 +139,31 @@ export function describeClient({ connect, recordsFiles = true }: ClientSubject):
 		]);
 	});
 
+	it.skipIf(!recordsFiles)("forks with the files, and goes back in both", async () => {
+		const write = (id: string, command: string) =>
+			`tool_call: {"id":"${id}","name":"Shell","arguments":${JSON.stringify(JSON.stringify({ command }))}}\n`;
+		const scripts = [write("c1", "echo one > made"), "text: first\n", write("c2", "echo two > made"), "text: second\n"];
+		const { kernel, workDir } = await start(...scripts);
+		const session = await kernel.open({ workDir, approve: (ask) => ask.once() });
+		const first = (await session.prompt("One")).turnId ?? "";
+		const second = (await session.prompt("Two")).turnId ?? "";
+		const directory = path.join(workDir, "..", "forked");
+		const read = (place: string) => readFile(path.join(place, "made"), "utf8").catch(() => null);
+		const files = { directory };
+		const fork = await kernel.open({ fork: session.id, before: second, files, approve: (ask) => ask.once() });
+		expect(fork.workDir).toBe(directory);
+		expect([await read(workDir), await read(directory)]).toEqual(["two\n", "one\n"]);
+		await expect(kernel.open({ fork: session.id, files })).rejects.toThrow("exists and is not empty");
+		const beside = await kernel.open({ fork: session.id });
+		expect(await beside.rewind({ before: second, dryRun: true })).toMatchObject({
+			plan: { files: [{ path: "made", action: "change" }] },
+		});
+		await fork.rewind({ before: first });
+		expect([await read(workDir), await read(directory)]).toEqual(["two\n", null]);
+		await session.rewind({ before: second });
+		expect([await read(workDir), await read(directory)]).toEqual(["one\n", null]);
+	});
+
 	it.skipIf(recordsFiles)("goes back to before a turn in the conversation alone", async () => {
 		const { kernel, workDir } = await start("text: first\n", "text: second\n");
 		const session = await kernel.open({ workDir });

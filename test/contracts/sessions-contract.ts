@@ -574,7 +574,7 @@ export function describeSessions(name: string, reach: ReachSessions, lacks: Sess
 				[handle.session.id, undefined, messages],
 				[handle.session.id, { messages: 2 }, messages.slice(0, 2)],
 			] as const) {
-				const forkId = await sessions.fork(id, cut === undefined ? {} : { cut });
+				const { id: forkId } = await sessions.fork(id, cut === undefined ? {} : { cut });
 				expect(forkId).not.toBe(id);
 				const fork = await sessions.acquire(forkId);
 				const copied = await readJournal(fork.session);
@@ -591,7 +591,7 @@ export function describeSessions(name: string, reach: ReachSessions, lacks: Sess
 			await expect(sessions.fork(unknownId)).rejects.toMatchObject({ code: "session-not-found" });
 			if (has("replacement")) {
 				const replacement = { role: "user", content: [{ type: "text", text: "instead" }] } as const;
-				const replaced = await sessions.fork(handle.session.id, { cut: { messages: 2, replacement } });
+				const { id: replaced } = await sessions.fork(handle.session.id, { cut: { messages: 2, replacement } });
 				expect((await (await sessions.acquire(replaced)).session.conversation()).messages).toEqual([
 					...messages.slice(0, 2),
 					replacement,

@@ -48,6 +48,10 @@ export const restoredFilesSchema = v.object({
 });
 export type RestoredFiles = v.InferOutput<typeof restoredFilesSchema>;
 
+/** A fork, with the files that its directory lacks and why more may differ. */
+export const forkedSchema = v.object({ id: text, left: v.array(leftPathSchema), reasons: v.array(text) });
+export type ForkedSession = v.InferOutput<typeof forkedSchema>;
+
 export const fileDiffSchema = v.object({
 	/** Null for what is no text. */
 	blocks: v.nullable(v.array(diffBlockSchema)),

@@ -33,7 +33,7 @@ async function toStoredId(sessions: SessionsApi, { session, newId, workDir }: Cl
 	const id = session.kind === "stored" ? session.id : (await sessions.list({ workDir, limit: 1 })).sessions[0]?.id;
 	if (id === undefined) return null;
 	return session.isForked
-		? await sessions.fork(id, { isOpenedAnew: true, ...(newId === null ? {} : { id: newId }) })
+		? (await sessions.fork(id, { isOpenedAnew: true, ...(newId === null ? {} : { id: newId }) })).id
 		: id;
 }
 

@@ -82,7 +82,7 @@ export class Threads {
 
 	async fork(threadId: string, wishes: Wishes, withTurns: boolean): Promise<OpenedThread> {
 		const settings = this.#settings(wishes, this.#attached.get(threadId)?.settings.tools ?? []);
-		const id = await this.#kernelApi.sessions.fork(threadId);
+		const { id } = await this.#kernelApi.sessions.fork(threadId);
 		const handle = await this.#kernelApi.sessions.acquire(id, { defaultTools: "all" });
 		const opened = await this.#open(handle, settings, wishes, withTurns);
 		return { ...opened, thread: { ...opened.thread, forkedFromId: threadId } };

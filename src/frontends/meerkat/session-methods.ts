@@ -232,7 +232,7 @@ export class SessionMethods {
 	#fork(id: string, toForkCut: (history: MessageHistory) => ForkCut): Promise<ForkResult> {
 		return this.#sessions.using(id, async ({ session }) => {
 			const { sessions } = this.#sessions.kernelApi;
-			const forkId = await sessions.fork(id, { cut: toForkCut(await session.conversation()) });
+			const { id: forkId } = await sessions.fork(id, { cut: toForkCut(await session.conversation()) });
 			const fork = await sessions.acquire(forkId);
 			try {
 				await this.#sessions.remember(fork);

@@ -93,9 +93,15 @@ export function createOperationHandlers({ sessions, server }: OperationParts): O
 		"sessions.list": (query) => sessions.list(query),
 		"sessions.loaded": async () => [...(await sessions.loaded())],
 		"sessions.create": (params) => createSession(sessions, toCreationOptions(params)),
-		"sessions.fork": async ({ sessionId, messages }) => {
-			const id = await sessions.fork(sessionId, messages === undefined ? {} : { cut: { messages } });
-			return await look(id, async ({ session }) => ({ sessionId: session.id, workDir: session.workDir }));
+		"sessions.fork": async ({ sessionId, messages, ...options }) => {
+			const cut = messages === undefined ? {} : { cut: { messages } };
+			const { id, left, reasons } = await sessions.fork(sessionId, { ...cut, ...options });
+			return await look(id, async ({ session }) => ({
+				sessionId: session.id,
+				workDir: session.workDir,
+				left,
+				reasons,
+			}));
 		},
 		"sessions.rename": ({ sessionId, title }) =>
 			look(sessionId, ({ session }) => session.send({ type: "title.set", title })),

@@ -1,6 +1,7 @@
 // The kernel creates and opens sessions, owns loaded sessions, and closes them at shutdown.
 import path from "node:path";
 import type { AgentEvent } from "../../api/values/event.ts";
+import type { ForkedSession } from "../../api/values/file-changes.ts";
 import { isSystemError, KernelError } from "../../base/errors.ts";
 import { type Log, undo } from "../../base/log.ts";
 import { createSharedRuns } from "../../base/shared-run.ts";
@@ -120,16 +121,32 @@ export class Kernel {
 	}
 
 	/** Copies this session, or its beginning, to a new session without loading it. Fails with `busy` while a turn runs. */
-	async fork(source: Session, id: string, options: ForkOptions): Promise<void> {
+	async fork(source: Session, id: string, options: ForkOptions): Promise<ForkedSession> {
 		const { workDir } = source;
+		const { before, files } = options;
 		if (options.workDir !== undefined && path.resolve(options.workDir) !== workDir) {
 			throw invalidInput(
 				`The session ${source.id} works in ${workDir}, and so does a fork of it: name that directory.`,
 			);
 		}
+		if (before !== undefined && options.cut !== undefined) {
+			throw invalidInput("A fork keeps what was before a turn, or a number of messages: choose one.");
+		}
 		const { writeFork } = await import("./session-fork.ts");
-		const begun = await source.forkSource();
-		await this.#parts.store.create(workDir, id, (target) => writeFork(begun, options, target), source.id);
+		const begun = await source.forkSource(before);
+		if (files === undefined) {
+			await this.#parts.store.create(workDir, id, (target) => writeFork(begun, options, target, null), source.id);
+			return { id, left: [], reasons: [] };
+		}
+		const copy = await source.copyFiles(before ?? null, files);
+		try {
+			const { directory } = files;
+			await this.#parts.store.create(directory, id, (target) => writeFork(begun, options, target, copy), source.id);
+			return { id, left: [...copy.left], reasons: [...copy.reasons] };
+		} catch (thrown) {
+			await undo(() => copy.discard(), "The copied files of a fork were not removed.", this.#parts.hostServices.log);
+			throw thrown;
+		}
 	}
 
 	/** Id of the last used session in a working directory, or null. */

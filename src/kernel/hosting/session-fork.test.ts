@@ -93,7 +93,7 @@ async function fork(cut: ForkCut | null): Promise<{ readonly store: SessionStore
 	const store = createMemoryStore();
 	await store.create(workDir, sourceId, fill);
 	const stored = await store.openOrCreate(workDir, sourceId);
-	const source = { stored, rows, end: stored.cursor().seq, plan: {} };
+	const source = { stored, rows, messages: null, end: stored.cursor().seq, plan: {} };
 	await store.create(workDir, forkId, (target) => writeFork(source, cut === null ? {} : { cut }, target));
 	return { store, forked: await store.openOrCreate(workDir, forkId) };
 }
@@ -179,7 +179,7 @@ describe("the fork of a session", () => {
 		const before = await planOf(handle.session.id);
 		await files.makeDirectory("/share/plans");
 		await files.replace(before, "First this, then that.");
-		const id = await host.fork(handle.session.id);
+		const { id } = await host.fork(handle.session.id);
 		const forked = await host.acquire(id);
 		expect((await forked.session.snapshot()).planMode).toBe(true);
 		const after = await planOf(id);

@@ -1,6 +1,7 @@
 // Forks a session: the new session starts with a copy of the source or its beginning. Background work, its notifications and
 // output files stay with the source.
 
+import path from "node:path";
 import { toParts } from "../../api/values/content.ts";
 import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
@@ -8,7 +9,8 @@ import { eachOf } from "../../base/collections.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { SessionState, StoredSession } from "../../ports/store/session-store.ts";
 import { toTitle } from "../../ports/store/title.ts";
-import type { ForkOptions } from "../api.ts";
+import type { FileCheckout } from "../../ports/workspace/file-history.ts";
+import type { ForkCut, ForkOptions } from "../api.ts";
 import type { ForkSource } from "../session/fork-source.ts";
 import { readCreationOptions } from "./creation-options.ts";
 
@@ -18,9 +20,15 @@ const batchSize = 500;
 const forkMark = "Fork: ";
 
 /** Writes the copy. Fails with `invalid-input` for an invalid cut. */
-export async function writeFork(source: ForkSource, options: ForkOptions, target: StoredSession): Promise<void> {
-	const { cut } = options;
-	const { stored, rows, end, plan } = source;
+export async function writeFork(
+	source: ForkSource,
+	options: ForkOptions,
+	target: StoredSession,
+	/** For a fork in a directory of its own. */
+	copy: Pick<FileCheckout, "writeHistory"> | null = null,
+): Promise<void> {
+	const { stored, rows, messages, end, plan } = source;
+	const cut = messages === null ? options.cut : { messages };
 	const retained = cut === undefined ? rows : cutRows(rows, cut.messages);
 	const writer = new EventWriter(target);
 	const place = cut === undefined ? { end, isWithinTurn: false } : await findPlace(source, cut.messages);
@@ -33,11 +41,20 @@ export async function writeFork(source: ForkSource, options: ForkOptions, target
 	await copyAgents(stored, target, writer.agentIds);
 	const added: readonly ContextRow[] =
 		cut?.replacement === undefined ? [] : [{ type: "message", message: cut.replacement }];
-	const whole = [...retained, ...added];
+	const { files } = options;
+	const whole =
+		files === undefined
+			? [...retained, ...added]
+			: [
+					...retained.filter(({ type }) => type !== "system-prompt"),
+					...added,
+					movedRow(stored.workDir, files.directory),
+				];
+	await writeHistory(stored, target, copy);
 	// Rows come last, so the context never misses part of a step.
 	await target.commit({
 		...(whole.length === 0 ? {} : { context: { kind: "replace" as const, rows: whole } }),
-		state: { ...toForkState(stored, options), ...plan, customTitle: titleOf(stored, writer.firstPrompt) },
+		state: { ...toForkState(stored, cut, options), ...plan, customTitle: titleOf(stored, writer.firstPrompt) },
 	});
 }
 
@@ -45,7 +62,11 @@ export async function writeFork(source: ForkSource, options: ForkOptions, target
  * The state of a fork. User approvals are not copied; the fork asks again. The creation options and the workspace, which the
  * context mentions, are copied.
  */
-function toForkState(stored: StoredSession, { cut, isOpenedAnew = false }: ForkOptions): Partial<SessionState> {
+function toForkState(
+	stored: StoredSession,
+	cut: ForkCut | undefined,
+	{ isOpenedAnew = false }: ForkOptions,
+): Partial<SessionState> {
 	const { additionalDirs, todos, creationOptions } = stored.state();
 	const { approvesEverything = false, isAway = false } = readCreationOptions(creationOptions)?.mode ?? {};
 	return {
@@ -56,6 +77,26 @@ function toForkState(stored: StoredSession, { cut, isOpenedAnew = false }: ForkO
 		// The todos may come from a turn that was cut off.
 		todos: cut === undefined ? todos : [],
 	};
+}
+
+/** The fork can go back to the same points as its source. */
+async function writeHistory(
+	stored: StoredSession,
+	target: StoredSession,
+	copy: Pick<FileCheckout, "writeHistory"> | null,
+): Promise<void> {
+	if (stored.directory === null || target.directory === null) return;
+	const { historyDirectory } = await import("../../ports/workspace/history-space.ts");
+	const to = path.join(target.directory, historyDirectory);
+	if (copy !== null) return await copy.writeHistory(to);
+	const { copyHistory } = await import("../../ports/workspace/checkout.ts");
+	await copyHistory(path.join(stored.directory, historyDirectory), to);
+}
+
+/** Tells the model, which knows the paths of the other directory. */
+function movedRow(from: string, to: string): ContextRow {
+	const text = `<system>This session goes on in a copy of its files: the working directory is ${to} now. Leave ${from} alone.</system>`;
+	return { type: "message", message: { role: "user", content: [{ type: "text", text }] } };
 }
 
 function titleOf(stored: StoredSession, firstPrompt: string | null): string | null {

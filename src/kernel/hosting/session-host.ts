@@ -3,6 +3,7 @@
 // operation depends on the chosen, loading and removed sessions.
 
 import type { AgentEvent } from "../../api/values/event.ts";
+import type { ForkedSession } from "../../api/values/file-changes.ts";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import { type Identifiers, isUuid } from "../../base/ids.ts";
@@ -118,20 +119,24 @@ export class SessionHost implements SessionsApi {
 	/**
 	 * Forks a session. Fails with `session-not-found`, with `busy` while a turn runs, and with `invalid-input` for an invalid cut.
 	 */
-	async fork(id: string, options: ForkOptions = {}): Promise<string> {
+	async fork(id: string, options: ForkOptions = {}): Promise<ForkedSession> {
 		const { kernel } = this.#parts;
 		const forkId = await this.#newId(options.id);
-		const write = (session: Session) => kernel.fork(session, forkId, options);
-		if (await this.#visit(id, write)) return forkId;
+		let forked: ForkedSession = { id: forkId, left: [], reasons: [] };
+		const write = async (session: Session) => {
+			forked = await kernel.fork(session, forkId, options);
+		};
+		if (await this.#visit(id, write)) return forked;
 		const { session, release } = await this.acquire(id);
 		try {
 			await write(session);
 			const chosen = this.#chosen.get(id);
 			// The fork inherits this session's environment and servers, which are not stored.
 			if (chosen !== undefined && options.isOpenedAnew !== true) {
-				this.#chosen.set(forkId, withStoredModel(this.#parts, chosen, session.creationOptions));
+				const workDir = options.files?.directory ?? chosen.workDir;
+				this.#chosen.set(forkId, withStoredModel(this.#parts, { ...chosen, workDir }, session.creationOptions));
 			}
-			return forkId;
+			return forked;
 		} finally {
 			release();
 		}

@@ -1,5 +1,6 @@
 // Rewinds a session to before a turn: its files, its conversation, or both. The event history only grows; rewound turns stay in
 // it.
+import type { ContextRow } from "../../api/values/conversation.ts";
 import type { EventBody } from "../../api/values/event.ts";
 import type {
 	ConflictChoice,
@@ -13,7 +14,14 @@ import { KernelError } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Judge } from "../../core/permissions/judge.ts";
 import type { StoredSession } from "../../ports/store/session-store.ts";
-import type { FileHistory, PlannedPath, RestorePlan, RestorePoint } from "../../ports/workspace/file-history.ts";
+import type {
+	FileCheckout,
+	FileHistory,
+	PlannedPath,
+	RestorePlan,
+	RestorePoint,
+} from "../../ports/workspace/file-history.ts";
+import type { ForkFiles } from "../api.ts";
 import type { MainAgent } from "../turn/main-agent.ts";
 import type { SessionFiles } from "./session-files.ts";
 import { compareEntries, shownPath, showPlan, showRecord } from "./shown-changes.ts";
@@ -120,6 +128,31 @@ export class SessionRewind {
 		return { plan, files: restored, messages };
 	}
 
+	/** How many messages of the context come before the turn. */
+	async messagesBefore(before: string, rows: readonly ContextRow[]): Promise<number> {
+		const turns = await this.turns();
+		if (!turns.some(({ id }) => id === before)) throw unknownTurn(before);
+		return rowsBefore(rows, turns, before).filter(({ type }) => type === "message").length;
+	}
+
+	/** Copies the files as they were before a turn, or as they are now, to a new directory. */
+	async copyFiles(before: string | null, { directory, worktree = false }: ForkFiles): Promise<FileCheckout> {
+		const reason = await this.#whyDenied(directory);
+		if (reason !== null)
+			throw new KernelError("invalid-input", `The files cannot be copied to ${directory}: ${reason}.`);
+		const history = await this.#settings.files.history();
+		const point = before === null ? null : await this.#pointOf(before, history);
+		const [lost] = point === null ? [] : await this.#lostTurns(point, history);
+		if (lost !== undefined) {
+			throw new KernelError(
+				"invalid-input",
+				`What the turn ${lost.id} changed is not stored here any more, so the files from before it are unknown. Fork the conversation alone.`,
+			);
+		}
+		const refuse = (target: string) => this.#whyDenied(target);
+		return await history.checkOut(point, { directory, worktree, refuse });
+	}
+
 	get #workDir(): string {
 		return this.#settings.stored.workDir;
 	}
@@ -140,9 +173,8 @@ export class SessionRewind {
 	}
 
 	/** The plan, including changes no longer recorded and changes that a rule forbids. */
-	async #shown(plan: RestorePlan, { at }: RestorePoint, history: FileHistory): Promise<FilePlan> {
-		const known = new Set((await history.records()).map(({ id }) => id));
-		const lost = (await this.turns()).filter((turn) => turn.hasFiles && turn.at >= at && !known.has(turn.id));
+	async #shown(plan: RestorePlan, point: RestorePoint, history: FileHistory): Promise<FilePlan> {
+		const lost = await this.#lostTurns(point, history);
 		const reasons = lost.map(({ id }) => `What the turn ${id} changed is not stored here any more.`);
 		const denied: { readonly path: string; readonly reason: string }[] = [];
 		for (const planned of plan.paths) {
@@ -160,6 +192,12 @@ export class SessionRewind {
 			this.#workDir,
 			history,
 		);
+	}
+
+	/** Turns since then whose changes are not stored. */
+	async #lostTurns({ at }: RestorePoint, history: FileHistory): Promise<readonly TurnPlace[]> {
+		const known = new Set((await history.records()).map(({ id }) => id));
+		return (await this.turns()).filter((turn) => turn.hasFiles && turn.at >= at && !known.has(turn.id));
 	}
 
 	async #whyDenied(target: string): Promise<string | null> {

@@ -6,6 +6,8 @@ import type { SessionState, StoredSession } from "../../ports/store/session-stor
 export interface ForkSource {
 	readonly stored: StoredSession;
 	readonly rows: readonly ContextRow[];
+	/** The messages before the turn of the fork; null for all. */
+	readonly messages: number | null;
 	/** Number of its last event at that moment. */
 	readonly end: number;
 	/** Plan mode state for the fork. */

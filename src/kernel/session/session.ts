@@ -1,5 +1,6 @@
 // One session: commands in, events out. Owns its stored files while loaded. assemble.ts builds its parts and session-turns.ts
 // runs its turns; this file has the other commands and the lifecycle.
+
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Command, CommandType, CommandValues } from "../../api/values/command.ts";
@@ -9,11 +10,13 @@ import { isFinal } from "../../api/values/task-status.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { TaskView } from "../../core/tools/operations.ts";
+import type { FileCheckout } from "../../ports/workspace/file-history.ts";
 import type {
 	Attachment,
 	AttachOptions,
 	ClientToolDeclaration,
 	ExternalEvent,
+	ForkFiles,
 	McpServersChange,
 	MessageHistory,
 	SessionApi,
@@ -338,8 +341,8 @@ export class Session implements SessionApi {
 		return this.#assembled.main.conversation();
 	}
 
-	/** The content for a fork. Fails with `busy` while a turn runs. */
-	async forkSource(): Promise<ForkSource> {
+	/** The content for a fork, up to before a turn. Fails with `busy` while a turn runs. */
+	async forkSource(before?: string): Promise<ForkSource> {
 		const { stored } = this.#parts;
 		const { main, plan } = this.#assembled;
 		const refuseTurn = () => {
@@ -360,7 +363,16 @@ export class Session implements SessionApi {
 		}
 		const copied = await plan.copy();
 		refuseTurn();
-		return { stored, rows: [...main.rows()], end: stored.cursor().seq, plan: copied };
+		const rows = [...main.rows()];
+		const messages = before === undefined ? null : await this.#assembled.rewind.messagesBefore(before, rows);
+		return { stored, rows, messages, end: stored.cursor().seq, plan: copied };
+	}
+
+	/** Writes the files as they were before a turn, or as they are, to a new directory. */
+	async copyFiles(before: string | null, files: ForkFiles): Promise<FileCheckout> {
+		// Reading the history finishes a restore that a killed process left incomplete.
+		await this.#parts.stored.claim();
+		return await this.#assembled.rewind.copyFiles(before, files);
 	}
 
 	/** Stored events after a cursor, or all of them. */

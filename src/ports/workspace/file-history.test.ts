@@ -23,6 +23,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../base/clock.ts";
 import { silentLog } from "../../base/log.ts";
 import { createProcesses } from "../processes/children.ts";
+import { copyHistory } from "./checkout.ts";
 import { FileHistory, type FileHistorySettings, type HistoryLimits, type PlannedPath } from "./file-history.ts";
 
 let base = "";
@@ -157,11 +158,11 @@ describe.each(["with git", "without git"])("the file history %s", (kind) => {
 		["8 empty directory removed", "rmdir empty"],
 		["8 empty directory made", "mkdir -p other/empty"],
 		["9 CRLF", "sed -i 's/\\r//' src/b.txt; printf 'x\\r\\n' > src/a.txt"],
-		["17 names", "printf x > $'new\\nline'; printf y > $'caf\\u00e9'; printf z > $'cafe\\u0301'; printf q > ' -rf'"],
-		["17 case-only rename", "mv src/a.txt src/A.TXT"],
-		["17 rename", "mv src renamed"],
-		["18 read-only file", "chmod 444 src/a.txt; echo x > src/b.txt; chmod 444 src/b.txt"],
-		["18 read-only directory", "echo x > src/a.txt; rm src/b.txt; chmod 555 src"],
+		["16 names", "printf x > $'new\\nline'; printf y > $'caf\\u00e9'; printf z > $'cafe\\u0301'; printf q > ' -rf'"],
+		["16 case-only rename", "mv src/a.txt src/A.TXT"],
+		["16 rename", "mv src renamed"],
+		["17 read-only file", "chmod 444 src/a.txt; echo x > src/b.txt; chmod 444 src/b.txt"],
+		["17 read-only directory", "echo x > src/a.txt; rm src/b.txt; chmod 555 src"],
 	])("%s", async (_, script) => {
 		const { history, before } = await restoresAfter(script);
 		const again = await history.restore("restore-2", { id: "restore-1", at: 0 }, unlessConflict);
@@ -169,7 +170,7 @@ describe.each(["with git", "without git"])("the file history %s", (kind) => {
 		expect(picture()).not.toBe(before);
 	});
 
-	it("18 puts files into a directory that was read-only all the time", async () => {
+	it("17 puts files into a directory that was read-only all the time", async () => {
 		await restoresAfter("chmod 755 src; echo x > src/a.txt; chmod 555 src", "chmod 555 src");
 	});
 
@@ -288,7 +289,7 @@ describe.each(["with git", "without git"])("the file history %s", (kind) => {
 		expect(await readFile(at("src/b.txt"), "utf8")).toBe("two\r\n");
 	});
 
-	it("19 names a file beyond the size limit", async () => {
+	it("18 names a file beyond the size limit", async () => {
 		sh("head -c 3000 /dev/zero > big.bin");
 		const history = open({ limits: { fileBytes: 2000 } });
 		await command(history, "t1", "head -c 3500 /dev/zero > big.bin; echo x > src/a.txt");
@@ -297,7 +298,7 @@ describe.each(["with git", "without git"])("the file history %s", (kind) => {
 		expect((await back(history, "t1")).restored).toEqual([at("src/a.txt")]);
 	});
 
-	it("20 passes pipes and sockets, and does not wait for them", async () => {
+	it("19 passes pipes and sockets, and does not wait for them", async () => {
 		sh("mkfifo pipe");
 		const history = open();
 		await command(history, "t1", "mkfifo other; rm pipe; echo x > src/a.txt");
@@ -307,14 +308,14 @@ describe.each(["with git", "without git"])("the file history %s", (kind) => {
 		expect(await readFile(at("src/a.txt"), "utf8")).toBe("one\n");
 	});
 
-	it("21 says so when the store cannot be written", async () => {
+	it("20 says so when the store cannot be written", async () => {
 		const history = open({ limits: { storeBytes: -1 } });
 		await command(history, "t1", "echo x > untracked.txt; echo x > src/a.txt");
 		const plan = await history.plan({ id: "t1", at: 0 });
 		expect(plan.uncovered.find((each) => each.path === at("untracked.txt"))?.reason).toContain("full");
 	});
 
-	it("21 runs the call when nothing can be recorded", async () => {
+	it("20 runs the call when nothing can be recorded", async () => {
 		await writeFile(path.join(base, "blocked"), "");
 		const history = open({ name: "blocked/below" });
 		await command(history, "t1", "echo x > src/a.txt");
@@ -322,7 +323,7 @@ describe.each(["with git", "without git"])("the file history %s", (kind) => {
 		await expect(history.closeTurn("t1")).resolves.toMatchObject({ complete: false });
 	});
 
-	it("22 finds what a killed process changed", async () => {
+	it("21 finds what a killed process changed", async () => {
 		const before = picture();
 		const killed = open();
 		void killed.around("t1", { kind: "anything" }, () => {
@@ -344,7 +345,7 @@ describe.each(["with git", "without git"])("the file history %s", (kind) => {
 		expect(picture()).toBe(before);
 	});
 
-	it("24 refuses the home directory and the root", async () => {
+	it("23 refuses the home directory and the root", async () => {
 		for (const home of [work, path.join(work, "home")]) {
 			await mkdir(home, { recursive: true });
 			const history = open({ name: path.basename(home) === "work" ? "one" : "two", home });
@@ -380,6 +381,60 @@ describe.each(["with git", "without git"])("the file history %s", (kind) => {
 		expect(picture()).toBe(second);
 		await history.restore("restore-3", { id: "restore-2", at: 0 }, unlessConflict);
 		expect(picture()).toBe(first);
+	});
+
+	it("26 is forked into a new directory, and both go back", async () => {
+		sh("mkdir -p dist; echo built > dist/out.js");
+		const history = open();
+		const first = picture();
+		await command(history, "t1", "echo 1 > src/a.txt; rm -r empty; ln -s b.txt src/new");
+		const second = picture();
+		await command(history, "t2", "echo 2 > src/a.txt; rm run.sh; chmod 600 untracked.txt");
+		const third = picture();
+		const directory = path.join(base, "forked");
+		const fork = await history.checkOut({ id: "t2", at: 0 }, { directory, worktree: false, refuse: async () => null });
+		expect(fork.left).toEqual(isGit ? [{ path: "dist", reason: expect.stringContaining("git ignores") }] : []);
+		if (isGit) sh("mkdir -p forked/dist; cp work/dist/out.js forked/dist", base);
+		expect([picture(), picture(directory)]).toEqual([third, second]);
+		await fork.writeHistory(path.join(base, "fork-history"));
+		const own = open({ name: "fork-history", workDir: directory, roots: () => [directory] });
+		await own.around("t3", { kind: "anything" }, async () => sh("echo 3 > src/a.txt", directory));
+		expect((await own.restore("r", { id: "t1", at: 0 }, unlessConflict)).left).toEqual([]);
+		expect([picture(), picture(directory)]).toEqual([third, first]);
+		await back(history, "t1");
+		expect([picture(), picture(directory)]).toEqual([first, first]);
+		await fork.discard();
+		expect(await stat(directory).catch(() => null)).toBeNull();
+	});
+
+	it("26 is forked in the same directory, and both go back", async () => {
+		await command(open(), "t1", "echo 1 > src/a.txt");
+		await copyHistory(path.join(base, "history"), path.join(base, "fork-history"));
+		await command(open({ name: "fork-history" }), "t2", "echo 2 > src/b.txt");
+		await back(open(), "t1");
+		expect(await readFile(at("src/a.txt"), "utf8")).toBe("one\n");
+		expect(await readFile(at("src/b.txt"), "utf8")).toBe("2\n");
+		await back(open({ name: "fork-history" }), "t1");
+		expect(await readFile(at("src/b.txt"), "utf8")).toBe("two\r\n");
+	});
+
+	it("26 refuses directories that are in use, and files beyond the limits, and leaves nothing behind", async () => {
+		await mkdir(path.join(base, "full"));
+		await writeFile(path.join(base, "full/mine"), "mine");
+		await writeFile(path.join(base, "file"), "mine");
+		const to = (directory: string, changes: Partial<HistoryLimits> = {}) =>
+			open({ limits: changes }).checkOut(null, { directory, worktree: false, refuse: async () => null });
+		const before = sh("find . -not -path './history*' | sort", base);
+		await expect(to(path.join(base, "full"))).rejects.toThrow("is not empty");
+		await expect(to(path.join(base, "file"))).rejects.toThrow("is not a directory");
+		await expect(to(path.join(work, "src/in"))).rejects.toThrow("inside the work directory");
+		await expect(to("relative")).rejects.toThrow("absolute");
+		await expect(to(path.join(base, "x/.git/y"))).rejects.toThrow(".git");
+		await expect(to(path.join(base, "new"), { storeBytes: 5 })).rejects.toThrow("max_store_bytes");
+		await expect(to(path.join(base, "new"), { files: 3 })).rejects.toThrow("max_files");
+		expect(sh("find . -not -path './history*' | sort", base)).toBe(before);
+		await to(path.join(base, "new"));
+		expect(picture(path.join(base, "new"))).toBe(picture());
 	});
 
 	it("goes back over several turns, also in a later process", async () => {
@@ -456,6 +511,39 @@ describe("in a repository", () => {
 		expect(repositoryState()).toBe(before);
 	});
 
+	it("26 is forked into a git worktree, which only then writes to .git", async () => {
+		sh("echo '*.txt filter=evil' > .gitattributes; git add -A; git commit -qm attributes; echo dirty > a.txt");
+		sh(`git config filter.evil.clean 'touch ${base}/ran; cat'; git config filter.evil.smudge 'touch ${base}/ran; cat'`);
+		sh(`printf '#!/bin/sh\\ntouch ${base}/ran' > .git/hooks/post-checkout; chmod 755 .git/hooks/post-checkout`);
+		const history = open();
+		await command(history, "t1", "echo x > d/b.txt");
+		const gits = sh("find .git -type f -print0 | sort -z | xargs -0 sha256sum");
+		const plain = { directory: path.join(base, "plain"), worktree: false, refuse: async () => null };
+		await history.checkOut({ id: "t1", at: 0 }, plain);
+		expect(sh("find .git -type f -print0 | sort -z | xargs -0 sha256sum")).toBe(gits);
+		const directory = path.join(base, "tree");
+		const fork = await history.checkOut({ id: "t1", at: 0 }, { ...plain, directory, worktree: true });
+		expect(await readFile(path.join(directory, "d/b.txt"), "utf8")).toBe("two\n");
+		expect(await stat(path.join(base, "ran")).catch(() => null)).toBeNull();
+		expect(sh("find .git -path .git/worktrees -prune -o -type f -print0 | sort -z | xargs -0 sha256sum")).toBe(gits);
+		sh("git config --remove-section filter.evil");
+		expect(sh("git status --porcelain", directory)).toBe(" M a.txt\n");
+		await fork.discard();
+		expect(sh("git worktree list")).not.toContain("tree");
+		expect(sh("ls .git")).not.toContain("worktrees");
+	});
+
+	it("26 says why there is no worktree", async () => {
+		const request = { directory: path.join(base, "tree"), worktree: true, refuse: async () => null };
+		const below = open({ name: "below", workDir: at("d"), roots: () => [at("d")] });
+		await expect(below.checkOut(null, request)).rejects.toThrow("not the top of its repository");
+		sh("rm -rf .git");
+		await expect(open({ name: "none" }).checkOut(null, request)).rejects.toThrow("not in a git repository");
+		sh("git init -q");
+		await expect(open({ name: "empty" }).checkOut(null, request)).rejects.toThrow("no commit");
+		expect(await stat(request.directory).catch(() => null)).toBeNull();
+	});
+
 	it("12 restores the files, not HEAD, when the agent has moved it", async () => {
 		sh("git checkout -qb other; echo other > a.txt; git commit -qam other; git checkout -q -");
 		const before = picture();
@@ -467,7 +555,7 @@ describe("in a repository", () => {
 		expect(sh("git rev-parse HEAD")).toBe(head);
 	});
 
-	it("23 restores after the user's git has dropped the objects", async () => {
+	it("22 restores after the user's git has dropped the objects", async () => {
 		const history = open();
 		await command(history, "t1", "echo x > a.txt; git add a.txt; git commit -q --amend -m x");
 		sh("git reflog expire --expire=now --all; git gc -q --prune=now");
@@ -475,7 +563,7 @@ describe("in a repository", () => {
 		expect(await readFile(at("a.txt"), "utf8")).toBe("one\n");
 	});
 
-	it("23 names what the user's git dropped before it could be copied", async () => {
+	it("22 names what the user's git dropped before it could be copied", async () => {
 		const history = open();
 		await command(history, "t1", "true");
 		sh("rm -rf .git; git init -q");

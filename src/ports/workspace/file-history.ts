@@ -1,14 +1,15 @@
 // The file history of a session: what each turn changed in its directories, with contents before and after, so that changes can
 // be reverted. Loads and scans nothing before a call may change files.
-import { realpath } from "node:fs/promises";
+import { mkdir, realpath } from "node:fs/promises";
 import path from "node:path";
 import { never } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
-import { errorText } from "../../base/errors.ts";
+import { errorText, KernelError } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Log } from "../../base/log.ts";
 import type { GitPlace } from "../processes/git/git.ts";
+import { type Checkout, type CheckoutRequest, checkOut, linkObjects } from "./checkout.ts";
 import { type Change, type ContentId, type Entry, type FileEntry, isSameEntry, whyNotRestorable } from "./entry.ts";
 import { GitSource } from "./git-source.ts";
 import { HistoryLog, type LogLine } from "./history-log.ts";
@@ -25,7 +26,7 @@ import {
 	temporaryName,
 	writeList,
 } from "./restore.ts";
-import { TreeIndex, type TreeLimits } from "./tree-index.ts";
+import { type Scan, TreeIndex, type TreeLimits } from "./tree-index.ts";
 import { look } from "./walk.ts";
 
 export interface HistoryLimits extends TreeLimits {
@@ -109,6 +110,13 @@ export interface Restored {
 	readonly left: readonly LeftPath[];
 }
 
+export interface FileCheckout extends Checkout {
+	/** Why unknown changes may exist: sentences. */
+	readonly reasons: readonly string[];
+	/** Writes what is recorded of the time before, for a session in the new directory. */
+	writeHistory(directory: string): Promise<void>;
+}
+
 const lateReason =
 	"A command was started before the look at the directories had ended: what it changed may not be known.";
 const backgroundReason = "Something still runs in the background, and may be changing files.";
@@ -123,6 +131,7 @@ export class FileHistory {
 	readonly #settings: FileHistorySettings;
 	readonly #log: HistoryLog;
 	readonly #store: ObjectStore;
+	readonly #git: GitSource;
 	readonly #tree: TreeIndex;
 	readonly #records = new HistoryRecords();
 	readonly #queue = createKeyedQueue();
@@ -138,8 +147,8 @@ export class FileHistory {
 		this.#settings = settings;
 		this.#log = new HistoryLog(path.join(directory, "history.jsonl"));
 		this.#store = new ObjectStore(path.join(directory, "objects"));
-		const git = new GitSource(settings.workDir, settings.git);
-		this.#tree = new TreeIndex({ ...settings, store: this.#store, git, now: () => clock.now() });
+		this.#git = new GitSource(settings.workDir, settings.git);
+		this.#tree = new TreeIndex({ ...settings, store: this.#store, git: this.#git, now: () => clock.now() });
 	}
 
 	/** Records what a call changes. The call runs even if recording fails; gaps are noted as reasons. */
@@ -216,6 +225,50 @@ export class FileHistory {
 		});
 	}
 
+	/**
+	 * Writes the work directory into a new one, as it was at the point; null for now. Fails with `invalid-input` for an unusable
+	 * directory, or when the files exceed the limits.
+	 */
+	checkOut(point: RestorePoint | null, request: CheckoutRequest): Promise<FileCheckout> {
+		return this.#run(async () => {
+			const { limits } = this.#settings;
+			const refusal = await this.#tree.refusal();
+			if (refusal !== null) throw new KernelError("invalid-input", refusal);
+			const {
+				reasons: [first],
+				isTooMany,
+			} = await this.#look(this.#inBackground);
+			if (isTooMany) throw new KernelError("invalid-input", `The files cannot be copied. ${first}`);
+			const workDir = await realpath(this.#settings.workDir);
+			const entries = this.#tree.entriesBelow(workDir);
+			const combined = point === null ? null : (this.#records.since(point.id) ?? this.#records.from(point.at));
+			for (const [target, { before }] of combined?.paths ?? []) {
+				if (!target.startsWith(workDir + path.sep)) continue;
+				const name = target.slice(workDir.length + 1);
+				if (before === null) entries.delete(name);
+				else entries.set(name, before);
+			}
+			const bytes = [...entries.values()].reduce((sum, entry) => sum + (entry.kind === "file" ? entry.size : 0), 0);
+			if (bytes > limits.storeBytes) {
+				throw new KernelError(
+					"invalid-input",
+					`The files have ${bytes} bytes, and a fork copies ${limits.storeBytes} at most (agentwire.rewind.max_store_bytes).`,
+				);
+			}
+			const source = { workDir, entries, git: this.#git, sizeLimit: limits.fileBytes };
+			const checkout = await checkOut({ ...source, content: (entry) => this.#tree.content(entry) }, request);
+			const records = point === null ? this.#records.all : this.#records.until(point);
+			const lines = [...this.#records.lines(records)].map((line) => movedLine(line, workDir, request.directory));
+			const from = this.#settings.directory;
+			const writeHistory = async (to: string) => {
+				await mkdir(to, { mode: 0o700 });
+				await new HistoryLog(path.join(to, "history.jsonl")).replace(lines);
+				await linkObjects(from, to);
+			};
+			return { ...checkout, reasons: [...(combined?.reasons ?? [])], writeHistory };
+		});
+	}
+
 	get #listFile(): string {
 		return path.join(this.#settings.directory, "restore.json");
 	}
@@ -285,15 +338,20 @@ export class FileHistory {
 	}
 
 	/** Finds changes since the last scan and assigns them to this record; null means changes from outside. */
-	async #look(owner: HistoryRecord | null): Promise<void> {
-		const { changes, lines, reasons } = await this.#tree.scan();
+	async #look(owner: HistoryRecord | null): Promise<Scan> {
+		const scan = await this.#tree.scan();
+		const { changes, lines, reasons } = scan;
 		const record = owner ?? this.#records.all.at(-1);
-		if (record === undefined) return await this.#log.append(lines);
+		if (record === undefined) {
+			await this.#log.append(lines);
+			return scan;
+		}
 		// Write changes before the new state: after a crash in between, they are found again.
 		const taken = changes.map((change) => take(record, change, owner === null));
 		await this.#log.append([...taken, ...lines]);
 		const current = owner ?? record;
 		await this.#addReasons(current, reasons);
+		return scan;
 	}
 
 	async #beforeEdit(paths: readonly string[], record: HistoryRecord): Promise<void> {
@@ -414,6 +472,12 @@ function take(record: HistoryRecord, change: Change, isOutside: boolean): LogLin
 	if (isOutside) record.outside.add(change.path);
 	else addChange(record, change);
 	return { kind: "change", id: record.id, change, isOutside };
+}
+
+/** The line for a copy of the work directory. */
+function movedLine(line: LogLine, from: string, to: string): LogLine {
+	if (line.kind !== "change" || !line.change.path.startsWith(from + path.sep)) return line;
+	return { ...line, change: { ...line.change, path: to + line.change.path.slice(from.length) } };
 }
 
 function setOpen(record: HistoryRecord, isOpen: boolean): readonly LogLine[] {

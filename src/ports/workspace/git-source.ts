@@ -1,6 +1,7 @@
 // Reads the user's repository: which bytes it already stores, and which directories it ignores.
 
 import { createHash } from "node:crypto";
+import { realpath } from "node:fs/promises";
 import path from "node:path";
 import { never } from "../../base/abort.ts";
 import { type GitPlace, runGit } from "../processes/git/git.ts";
@@ -46,7 +47,7 @@ export class GitSource {
 	async contents(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
 		const found = new Map<string, Buffer>();
 		if (ids.length === 0) return found;
-		const output = await this.#run(["cat-file", "--batch"], `${ids.join("\n")}\n`);
+		const output = await this.#run(["cat-file", "--batch"], { input: `${ids.join("\n")}\n` });
 		for (let at = 0; output !== null && at < output.length; ) {
 			const end = output.indexOf(0x0a, at);
 			if (end === -1) break;
@@ -61,8 +62,31 @@ export class GitSource {
 		return found;
 	}
 
+	/** Adds an empty worktree of the current commit at the directory. Returns why it failed, or null. */
+	async addWorktree(directory: string): Promise<string | null> {
+		const top = (await this.#run(["rev-parse", "--show-toplevel"]))?.toString("utf8").trimEnd();
+		if (top !== (await realpath(this.#workDir))) {
+			return top === undefined
+				? `${this.#workDir} is not in a git repository.`
+				: `the work directory is not the top of its repository ${top}.`;
+		}
+		if ((await this.#run(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])) === null) {
+			return "the repository has no commit yet.";
+		}
+		const added = await this.#run(["worktree", "add", "--detach", "--no-checkout", directory, "HEAD"]);
+		if (added === null) return "`git worktree add` failed.";
+		return (await this.#run(["read-tree", "HEAD"], { workDir: directory })) === null ? "`git read-tree` failed." : null;
+	}
+
+	async removeWorktree(directory: string): Promise<void> {
+		await this.#run(["worktree", "remove", "--force", directory]);
+	}
+
 	/** Output of git as bytes; null on failure. */
-	async #run(words: readonly string[], input?: string): Promise<Buffer | null> {
+	async #run(
+		words: readonly string[],
+		options: { readonly input?: string; readonly workDir?: string } = {},
+	): Promise<Buffer | null> {
 		const pieces: Buffer[] = [];
 		const request = {
 			words,
@@ -70,7 +94,7 @@ export class GitSource {
 			timeout,
 			outputLimit: 0,
 			separateStderr: true,
-			...(input === undefined ? {} : { input }),
+			...options,
 			onOutput(source: "output" | "error", bytes: Buffer) {
 				if (source === "output") pieces.push(bytes);
 			},

@@ -91,6 +91,13 @@ export class HistoryRecords {
 		return this.#combine(start === -1 ? this.#all.length : start);
 	}
 
+	/** Records before the one with this id, or before a time if there is none. */
+	until({ id, at }: { readonly id: string; readonly at: number }): readonly HistoryRecord[] {
+		const known = this.#all.findIndex((record) => record.id === id);
+		const end = known === -1 ? this.#all.findIndex((record) => record.at >= at) : known;
+		return end === -1 ? this.#all : this.#all.slice(0, end);
+	}
+
 	dropOldest(): void {
 		this.#all = this.#all.slice(1);
 	}
@@ -105,8 +112,8 @@ export class HistoryRecords {
 	}
 
 	/** State for a later process. */
-	*lines(): Generator<LogLine> {
-		for (const { id, of, at, paths, outside, reasons, isOpen } of this.#all) {
+	*lines(records: readonly HistoryRecord[] = this.#all): Generator<LogLine> {
+		for (const { id, of, at, paths, outside, reasons, isOpen } of records) {
 			yield { kind: "begin", id, of, at };
 			for (const [path, { before, after, isMixed }] of paths) {
 				const change = { path, before, after };

@@ -46,6 +46,8 @@ export interface Scan {
 	/** Why the scan is incomplete: sentences. */
 	readonly reasons: readonly string[];
 	readonly lines: readonly LogLine[];
+	/** Whether there were too many files to scan. */
+	readonly isTooMany: boolean;
 }
 
 /** Milliseconds within which two changes of a file may have equal timestamps. */
@@ -133,6 +135,16 @@ export class TreeIndex {
 		return [{ kind: "path", path: target, entry, stamp: null }];
 	}
 
+	/** Known states below the directory, by relative path. */
+	entriesBelow(directory: string): Map<string, Entry> {
+		const start = directory + path.sep;
+		const found = new Map<string, Entry>();
+		for (const [target, { entry }] of this.#paths) {
+			if (target.startsWith(start)) found.set(target.slice(start.length), entry);
+		}
+		return found;
+	}
+
 	/** The known state of a path, or undefined. */
 	find(target: string): Entry | undefined {
 		return this.#paths.get(target)?.entry;
@@ -170,6 +182,7 @@ export class TreeIndex {
 			return {
 				changes: [],
 				lines: [],
+				isTooMany: true,
 				reasons: [
 					`There are more than ${this.#settings.limits.files} files: what commands change is not recorded (agentwire.rewind.max_files).`,
 				],
@@ -197,7 +210,7 @@ export class TreeIndex {
 		for (const target of found.unnamed) reasons.push(`The name of ${JSON.stringify(target)} is not UTF-8.`);
 		this.#isKnown = true;
 		if (lines.length > 0 || isFirst) lines.push({ kind: "known", bytes: this.#bytes });
-		return { changes: all, reasons, lines };
+		return { changes: all, reasons, lines, isTooMany: false };
 	}
 
 	/** Records states known from metadata, and collects the files and links to read. */

@@ -60,7 +60,8 @@ export async function sessionsOverGateway(sessions: SessionsApi): Promise<Sessio
 		},
 		async fork(id: string, { cut }: { readonly cut?: { readonly messages: number } } = {}) {
 			const fork = await way.call("sessions.fork", { sessionId: id, ...cut });
-			return (fork as { sessionId: string }).sessionId;
+			const { sessionId, left, reasons } = fork as { sessionId: string; left: []; reasons: [] };
+			return { id: sessionId, left, reasons };
 		},
 		loaded,
 		list: (query: Parameters<SessionsApi["list"]>[0]) => way.call("sessions.list", query),

@@ -41,6 +41,8 @@ class Kernel:
         id: str | None = None,
         fork: str | None = None,
         messages: int | None = None,
+        before: str | None = None,
+        files: Mapping[str, Any] | None = None,
         model: str | None = None,
         mode: str | None = None,
         agent: str | None = None,
@@ -55,6 +57,9 @@ class Kernel:
         **creation: Any,
     ) -> Session:
         """Creates a session, or opens the stored one with this `id`, or a copy of the one that `fork` names.
+
+        A copy ends after `messages` messages or `before` a turn. With `files={"directory": ...}` it works in a new
+        directory with the files as they were then; `"worktree": True` makes that a git worktree.
 
         `approve` and `question` answer what the agent asks, and may be async; without them it waits: see
         `Session.waiting`. Further arguments are those of `sessions.create` in the protocol.
@@ -75,7 +80,8 @@ class Kernel:
             if fork is None:
                 made = await self._transport.request("sessions.create", params)
             else:
-                cut = {} if messages is None else {"messages": messages}
+                choices = {"messages": messages, "before": before, "files": None if files is None else dict(files)}
+                cut = {key: value for key, value in choices.items() if value is not None}
                 made = await self._transport.request("sessions.fork", {"sessionId": fork, **cut})
             id, work = str(made["sessionId"]), made["workDir"]
         session = Session(

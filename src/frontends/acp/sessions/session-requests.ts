@@ -148,7 +148,7 @@ export class SessionRequests {
 	async fork({ sessionId, ...workspace }: ForkSessionParams, answer: Answer, id: RpcId | null): Promise<void> {
 		const { sessions } = this.#kernelApi;
 		const options = { workDir: workspace.cwd, isOpenedAnew: true };
-		const forkId = await this.#order.run(sessionId, () =>
+		const { id: forkId } = await this.#order.run(sessionId, () =>
 			this.#known(sessionId, () => sessions.fork(sessionId, options)),
 		);
 		try {

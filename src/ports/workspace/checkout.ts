@@ -1,0 +1,160 @@
+// Writes the files of a session's work directory, as they were at a point, into a new directory. The directory is complete or
+// missing, except for a git worktree, which git has to create first.
+import { randomBytes } from "node:crypto";
+import { chmod, copyFile, link, mkdir, readdir, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { KernelError, systemErrorCode } from "../../base/errors.ts";
+import { type Entry, type FileEntry, isSameEntry, whyNotRestorable } from "./entry.ts";
+import { readPath } from "./file-bytes.ts";
+import type { GitSource } from "./git-source.ts";
+import type { LeftPath } from "./restore.ts";
+import { look } from "./walk.ts";
+
+export interface CheckoutRequest {
+	/** Where to write; absolute, missing or empty. */
+	readonly directory: string;
+	/** Registers the directory as a worktree of the user's repository, which writes to its `.git`. */
+	readonly worktree: boolean;
+	/** Why a file must not be written, or null. */
+	refuse(target: string): Promise<string | null>;
+}
+
+export interface CheckoutSource {
+	/** With links resolved. */
+	readonly workDir: string;
+	/** States by path relative to the work directory. */
+	readonly entries: ReadonlyMap<string, Entry>;
+	readonly git: GitSource;
+	readonly sizeLimit: number;
+	content(entry: FileEntry): Promise<Buffer | null>;
+}
+
+export interface Checkout {
+	/** Paths that were not written, relative to the directory. */
+	readonly left: readonly LeftPath[];
+	/** Removes the directory again. */
+	discard(): Promise<void>;
+}
+
+/** Fails with `invalid-input` for an unusable directory. */
+export async function checkOut(source: CheckoutSource, request: CheckoutRequest): Promise<Checkout> {
+	const { git } = source;
+	const directory = await checkTarget(request.directory, source.workDir);
+	if (request.worktree) {
+		const reason = await git.addWorktree(directory);
+		if (reason !== null) throw unusable(`There is no git worktree at ${directory}: ${reason}`);
+	}
+	const discard = async () => {
+		if (request.worktree) await git.removeWorktree(directory);
+		await rm(directory, { recursive: true, force: true });
+	};
+	const name = `.agentwire-fork-${randomBytes(6).toString("hex")}`;
+	const staged = request.worktree ? directory : path.join(path.dirname(directory), name);
+	try {
+		if (!request.worktree) await mkdir(staged, { mode: 0o700 });
+		const left = await writeAll(source, staged, (file) => request.refuse(path.join(directory, file)));
+		if (!request.worktree) await rename(staged, directory);
+		return { left, discard };
+	} catch (thrown) {
+		if (request.worktree) await discard();
+		else await rm(staged, { recursive: true, force: true });
+		throw thrown;
+	}
+}
+
+/** The directory with links in its parent resolved. */
+async function checkTarget(named: string, workDir: string): Promise<string> {
+	if (!path.isAbsolute(named) || named.includes("\0")) {
+		throw unusable(`The directory of a fork must be an absolute path, and is ${JSON.stringify(named)}.`);
+	}
+	const wanted = path.resolve(named);
+	refuseInside(wanted, workDir);
+	await mkdir(path.dirname(wanted), { recursive: true });
+	const directory = path.join(await realpath(path.dirname(wanted)), path.basename(wanted));
+	refuseInside(directory, workDir);
+	const seen = look(directory);
+	if (seen === null) return directory;
+	if (seen.kind !== "directory") throw unusable(`${directory} exists and is not a directory.`);
+	if ((await readdir(directory)).length > 0) {
+		throw unusable(`${directory} exists and is not empty. Choose a new directory.`);
+	}
+	return directory;
+}
+
+function refuseInside(directory: string, workDir: string): void {
+	if (directory.split(path.sep).includes(".git")) throw unusable(`${directory} is inside a repository's .git.`);
+	if (directory === workDir || directory.startsWith(workDir + path.sep)) {
+		throw unusable(`${directory} is inside the work directory ${workDir}. Choose a directory outside of it.`);
+	}
+}
+
+async function writeAll(
+	source: CheckoutSource,
+	target: string,
+	refuse: (file: string) => Promise<string | null>,
+): Promise<readonly LeftPath[]> {
+	const left: LeftPath[] = [];
+	const modes: (readonly [directory: string, mode: number])[] = [];
+	for (const [file, entry] of [...source.entries].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+		const reason = whyNotRestorable(entry) ?? (await refuse(file));
+		const at = path.join(target, file);
+		if (reason !== null) left.push({ path: file, reason });
+		else if (entry.kind === "directory") {
+			await mkdir(at, { mode: 0o700, recursive: true });
+			modes.push([at, entry.mode]);
+		} else if (entry.kind === "link") await inParent(at, () => symlink(entry.target, at));
+		else if (entry.kind === "file") {
+			const bytes = await bytesOf(source, file, entry);
+			if (bytes === null) left.push({ path: file, reason: "its content is not stored any more" });
+			else {
+				await inParent(at, () => writeFile(at, bytes, { mode: 0o600, flag: "wx" }));
+				await chmod(at, entry.mode);
+			}
+		}
+	}
+	for (const [directory, mode] of modes.toReversed()) await chmod(directory, mode);
+	await chmod(target, look(source.workDir)?.mode ?? 0o700);
+	return left;
+}
+
+/** From the disk if unchanged there, else from the store. */
+async function bytesOf(source: CheckoutSource, file: string, entry: FileEntry): Promise<Buffer | null> {
+	const read = await readPath(path.join(source.workDir, file), source.sizeLimit);
+	if (read !== null && isSameEntry(read.entry, entry)) return read.bytes;
+	return await source.content(entry);
+}
+
+/** The parent is missing if it was left. */
+async function inParent(target: string, work: () => Promise<void>): Promise<void> {
+	await mkdir(path.dirname(target), { recursive: true });
+	await work();
+}
+
+/** Copies a history, so that the copy can go back to what it holds. Stored contents are shared by hard links. */
+export async function copyHistory(from: string, to: string): Promise<void> {
+	await mkdir(to, { mode: 0o700 });
+	try {
+		await copyFile(path.join(from, "history.jsonl"), path.join(to, "history.jsonl"));
+	} catch (thrown) {
+		if (systemErrorCode(thrown) === "ENOENT") return await rm(to, { recursive: true });
+		throw thrown;
+	}
+	await linkObjects(from, to);
+}
+
+export async function linkObjects(from: string, to: string): Promise<void> {
+	for (const folder of await readdir(path.join(from, "objects")).catch(() => [])) {
+		await mkdir(path.join(to, "objects", folder), { mode: 0o700, recursive: true });
+		for (const name of await readdir(path.join(from, "objects", folder)).catch(() => [])) {
+			const file = path.join("objects", folder, name);
+			await link(path.join(from, file), path.join(to, file)).catch(async (thrown: unknown) => {
+				// Swept meanwhile, or a file system without hard links.
+				if (systemErrorCode(thrown) !== "ENOENT") await copyFile(path.join(from, file), path.join(to, file));
+			});
+		}
+	}
+}
+
+function unusable(message: string): KernelError {
+	return new KernelError("invalid-input", message);
+}
