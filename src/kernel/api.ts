@@ -3,9 +3,9 @@
 
 import type { Command, CommandType, CommandValues } from "../api/values/command.ts";
 import type { UserInput } from "../api/values/content.ts";
-import type { ForkedSession } from "../api/values/file-changes.ts";
 import type { HistoryEntry } from "../api/values/conversation.ts";
 import type { AgentEvent, Cursor } from "../api/values/event.ts";
+import type { ForkedSession } from "../api/values/file-changes.ts";
 import type { SessionHook } from "../api/values/hooks/session-hook.ts";
 import type { SessionMode } from "../api/values/session-mode.ts";
 import type { TurnOptions, TurnOptionsChange, TurnStartOptions } from "../api/values/turn-options.ts";

@@ -30,6 +30,8 @@ export interface CheckoutSource {
 }
 
 export interface Checkout {
+	/** With links resolved. */
+	readonly directory: string;
 	/** Paths that were not written, relative to the directory. */
 	readonly left: readonly LeftPath[];
 	/** Removes the directory again. */
@@ -54,7 +56,7 @@ export async function checkOut(source: CheckoutSource, request: CheckoutRequest)
 		if (!request.worktree) await mkdir(staged, { mode: 0o700 });
 		const left = await writeAll(source, staged, (file) => request.refuse(path.join(directory, file)));
 		if (!request.worktree) await rename(staged, directory);
-		return { left, discard };
+		return { directory, left, discard };
 	} catch (thrown) {
 		if (request.worktree) await discard();
 		else await rm(staged, { recursive: true, force: true });
@@ -96,7 +98,7 @@ async function writeAll(
 	const left: LeftPath[] = [];
 	const modes: (readonly [directory: string, mode: number])[] = [];
 	for (const [file, entry] of [...source.entries].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
-		const reason = whyNotRestorable(entry) ?? (await refuse(file));
+		const reason = whyNotBelow(file, source.entries) ?? whyNotRestorable(entry) ?? (await refuse(file));
 		const at = path.join(target, file);
 		if (reason !== null) left.push({ path: file, reason });
 		else if (entry.kind === "directory") {
@@ -115,6 +117,14 @@ async function writeAll(
 	for (const [directory, mode] of modes.toReversed()) await chmod(directory, mode);
 	await chmod(target, look(source.workDir)?.mode ?? 0o700);
 	return left;
+}
+
+/** A link must not lead what is written elsewhere. */
+function whyNotBelow(file: string, entries: ReadonlyMap<string, Entry>): string | null {
+	for (let parent = path.dirname(file); parent !== "."; parent = path.dirname(parent)) {
+		if ((entries.get(parent)?.kind ?? "directory") !== "directory") return `${parent} was no directory then`;
+	}
+	return null;
 }
 
 /** From the disk if unchanged there, else from the store. */

@@ -258,7 +258,7 @@ export class FileHistory {
 			const source = { workDir, entries, git: this.#git, sizeLimit: limits.fileBytes };
 			const checkout = await checkOut({ ...source, content: (entry) => this.#tree.content(entry) }, request);
 			const records = point === null ? this.#records.all : this.#records.until(point);
-			const lines = [...this.#records.lines(records)].map((line) => movedLine(line, workDir, request.directory));
+			const lines = [...this.#records.lines(records)].map((line) => movedLine(line, workDir, checkout.directory));
 			const from = this.#settings.directory;
 			const writeHistory = async (to: string) => {
 				await mkdir(to, { mode: 0o700 });
