@@ -1,6 +1,8 @@
 // The sessions of a store whose processes reach each other: a session that another process owns is used in that process, as a
 // further client, and every other one here. When its owner ends, the session continues here.
+
 import type { AgentEvent } from "../api/values/event.ts";
+import type { ForkedSession } from "../api/values/file-changes.ts";
 import { never } from "../base/abort.ts";
 import { sleep, systemClock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
@@ -79,7 +81,7 @@ export class OwnedSessions implements SessionsApi {
 		return isPlain ? this.#toHandle(await this.#used.acquire(id, options)) : await this.#local.acquire(id, options);
 	}
 
-	fork(id: string, options?: ForkOptions): Promise<string> {
+	fork(id: string, options?: ForkOptions): Promise<ForkedSession> {
 		return this.#local.fork(id, options);
 	}
 
