@@ -2,6 +2,7 @@
 // dialect decides which of them a live client gets; record.ts which of them are logged.
 import type { AgentPathEntry, EventBody, EventBodyOf, EventType } from "../api/values/event.ts";
 import type { Interaction } from "../api/values/interaction.ts";
+import { ownEvents } from "../api/values/own-events.ts";
 import type { Message } from "./message.ts";
 
 type Row<T extends EventType> = (body: EventBodyOf<T>) => Message | null;
@@ -69,7 +70,7 @@ const rows: { readonly [T in EventType]: Row<T> } = {
 	"mcp.loading-started": () => ({ type: "MCPLoadingBegin", payload: empty }),
 	"mcp.loading-ended": () => ({ type: "MCPLoadingEnd", payload: empty }),
 	"status.changed": ({ type: _, truncated: __, ...payload }) => ({ type: "StatusUpdate", payload }),
-	"usage.counted": () => null,
+	...ownEvents(() => null),
 	"budget.warning": () => null,
 	"notification.raised": (body) => ({
 		type: "Notification",
@@ -92,15 +93,11 @@ const rows: { readonly [T in EventType]: Row<T> } = {
 	"tool-call.delta": ({ arguments_part }) => ({ type: "ToolCallPart", payload: { arguments_part } }),
 	"tool.requested": ({ call }) => ({ type: "ToolCall", payload: call }),
 	"tool-call.fragment": ({ arguments_part }) => ({ type: "ToolCallPart", payload: { arguments_part } }),
-	"permission.decided": () => null,
 	"session-hook.started": () => null,
 	"session-hook.ended": () => null,
 	"tool.started": () => null,
 	"tool.progress": () => null,
-	"tool.ended": () => null,
 	"tool.outcome-unknown": () => null,
-	"recovery.reported": () => null,
-	"steer.accepted": () => null,
 	"tool.result": ({ toolCallId, result }) => ({
 		type: "ToolResult",
 		payload: { tool_call_id: toolCallId, return_value: result },
@@ -113,15 +110,8 @@ const rows: { readonly [T in EventType]: Row<T> } = {
 					payload: { request_id: interactionId, response: answer.decision, feedback: answer.feedback },
 				}
 			: null,
-	"mode.changed": () => null,
 	"model.changed": () => null,
 	"title.changed": () => null,
-	"files.snapshot": () => null,
-	"files.restored": () => null,
-	"session.rewound": () => null,
-	"client.attached": () => null,
-	"client.detached": () => null,
-	"session.reset": () => null,
 	"steer.consumed": ({ input }) => ({ type: "SteerInput", payload: { user_input: input } }),
 	"plan.displayed": (body) => ({ type: "PlanDisplay", payload: withoutType(body) }),
 	"hook.triggered": (body) => ({ type: "HookTriggered", payload: withoutType(body) }),

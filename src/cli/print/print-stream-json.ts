@@ -3,6 +3,7 @@
 import type { ContentPart, ToolCall, ToolReturn } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import type { EventBody, EventBodyOf, EventType } from "../../api/values/event.ts";
+import { ownEvents } from "../../api/values/own-events.ts";
 import { toJsonLine } from "../../base/json.ts";
 import type { LineText } from "../../base/text/long-text.ts";
 import { oneLine } from "../../base/text/sentence.ts";
@@ -87,7 +88,7 @@ export function createStreamJsonPrinter(form: StreamForm, write: Write): Printer
 		"status.changed": ({ plan_mode }) => {
 			if (plan_mode !== null) flush();
 		},
-		"usage.counted": nothing,
+		...ownEvents(nothing),
 		"budget.warning": nothing,
 		"notification.raised": news,
 		"content.delta": ({ part }) => hold(part),
@@ -96,15 +97,11 @@ export function createStreamJsonPrinter(form: StreamForm, write: Write): Printer
 		"tool-call.delta": ({ arguments_part }) => hold({ type: "tool_call_part", arguments_part }),
 		"tool.requested": nothing,
 		"tool-call.fragment": nothing,
-		"permission.decided": nothing,
 		"session-hook.started": nothing,
 		"session-hook.ended": nothing,
 		"tool.started": nothing,
 		"tool.progress": nothing,
-		"tool.ended": nothing,
 		"tool.outcome-unknown": nothing,
-		"recovery.reported": nothing,
-		"steer.accepted": nothing,
 		"tool.result": ({ toolCallId, result }) => {
 			const line = form.result(toolCallId, result);
 			if (answer === null) report(line);
@@ -112,15 +109,8 @@ export function createStreamJsonPrinter(form: StreamForm, write: Write): Printer
 		},
 		"interaction.requested": nothing,
 		"interaction.resolved": nothing,
-		"mode.changed": nothing,
 		"model.changed": nothing,
 		"title.changed": nothing,
-		"files.snapshot": nothing,
-		"files.restored": nothing,
-		"session.rewound": nothing,
-		"client.attached": nothing,
-		"client.detached": nothing,
-		"session.reset": nothing,
 		"steer.consumed": nothing,
 		"plan.displayed": news,
 		"hook.triggered": nothing,

@@ -1,6 +1,7 @@
 // Print format for people: the streamed answer, and one line for each call, result and notice.
 import type { ContentPart, ToolCall, ToolReturn } from "../../api/values/content.ts";
 import type { AgentPathEntry, EventBodyOf, EventType } from "../../api/values/event.ts";
+import { ownEvents } from "../../api/values/own-events.ts";
 import { retryText } from "../../api/values/retry-text.ts";
 import { onOneLine, withoutControls } from "../printable-text.ts";
 import type { Printer, Write } from "./printer.ts";
@@ -53,7 +54,7 @@ export function createTextPrinter(write: Write): Printer {
 		"mcp.loading-started": nothing,
 		"mcp.loading-ended": nothing,
 		"status.changed": nothing,
-		"usage.counted": nothing,
+		...ownEvents(nothing),
 		"budget.warning": (body) => line(`* ${warning(body)}`),
 		"notification.raised": ({ severity, title, body }, who) =>
 			line(`* ${who}${severity}: ${onOneLine(body === "" ? title : `${title}: ${body}`, lineLimit)}`),
@@ -69,30 +70,19 @@ export function createTextPrinter(write: Write): Printer {
 			line(`> ${who}${callLine(call)}`);
 		},
 		"tool-call.fragment": nothing,
-		"permission.decided": nothing,
 		"session-hook.started": nothing,
 		"session-hook.ended": nothing,
 		"tool.started": nothing,
 		"tool.progress": nothing,
-		"tool.ended": nothing,
 		"tool.outcome-unknown": nothing,
-		"recovery.reported": nothing,
-		"steer.accepted": nothing,
 		"tool.result": ({ toolCallId, result }, who) => {
 			const name = toolNames.get(`${who}${toolCallId}`) ?? toolCallId;
 			line(`< ${who}${resultLine(name, result)}`);
 		},
 		"interaction.requested": nothing,
 		"interaction.resolved": nothing,
-		"mode.changed": nothing,
 		"model.changed": nothing,
 		"title.changed": nothing,
-		"files.snapshot": nothing,
-		"files.restored": nothing,
-		"session.rewound": nothing,
-		"client.attached": nothing,
-		"client.detached": nothing,
-		"session.reset": nothing,
 		"steer.consumed": nothing,
 		"plan.displayed": ({ content, file_path }) => {
 			line(`* The plan in ${file_path}:`);

@@ -2,6 +2,7 @@
 // the complete texts. Sends nothing itself.
 import { type ContentPart, type DisplayBlock, toParts, type UserInput } from "../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf, EventType } from "../../api/values/event.ts";
+import { ownEvents } from "../../api/values/own-events.ts";
 import { retryCause, retryTitle } from "../../api/values/retry-text.ts";
 import { ServerReports, type UnusableServer } from "../../api/values/server-reports.ts";
 import { toSideQuestion } from "../../api/values/slash-command.ts";
@@ -177,7 +178,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		});
 		return [...reported, ...this.usage.update()];
 	},
-	"usage.counted": ignored,
+	...ownEvents(ignored),
 	"budget.warning"({ budget, scope, used, limit }) {
 		const of = scope === "session" ? "the session" : "this turn";
 		return this.notice("warning", `Most of the budget of ${of} is used`, `${budget}: ${used} of ${limit}`);
@@ -199,7 +200,6 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		return this.calls.request(call, event, this.turnName);
 	},
 	"tool-call.fragment": ignored,
-	"permission.decided": ignored,
 	"session-hook.started": ignored,
 	"session-hook.ended": ignored,
 	"tool.started"({ toolCallId }, event) {
@@ -208,7 +208,6 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"tool.progress"({ toolCallId, text }, event) {
 		return this.calls.progress(toolCallId, text, event);
 	},
-	"tool.ended": ignored,
 	"tool.result"({ toolCallId, result }, event) {
 		const settled = this.calls.settle(toolCallId, result, event);
 		const plans = event.agentPath.length > 0 ? [] : result.display.filter(isTodo).map(({ items }) => toPlan(items));
@@ -217,21 +216,12 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"tool.outcome-unknown"({ toolCallId }, event) {
 		return this.calls.lose(toolCallId, event);
 	},
-	"recovery.reported": ignored,
-	"steer.accepted": ignored,
 	// These two are requests, not updates.
 	"interaction.requested": ignored,
 	"interaction.resolved": ignored,
-	"client.attached": ignored,
-	"client.detached": ignored,
-	"session.reset": ignored,
 	// They change the session's choices, which the session sends itself.
-	"mode.changed": ignored,
 	"model.changed": ignored,
 	"title.changed": ignored,
-	"files.snapshot": ignored,
-	"files.restored": ignored,
-	"session.rewound": ignored,
 	"steer.consumed"({ input }, { agentPath }) {
 		if (agentPath.length > 0) return nothing;
 		// The answer continues after it.

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { inputTokens, type Todo, type TokenUsage, type ToolReturn } from "../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../api/values/event.ts";
+import { ownEvents } from "../../api/values/own-events.ts";
 import { retryCause, retryTitle } from "../../api/values/retry-text.ts";
 import { ServerReports } from "../../api/values/server-reports.ts";
 import type { ExecEvent, ExecItem, ExecUsage } from "./exec-events.ts";
@@ -214,7 +215,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 			),
 		);
 	},
-	"usage.counted": ignored,
+	...ownEvents(ignored),
 	"budget.warning"({ budget, used, limit }) {
 		return [this.report(`Most of a budget is used (${budget}): ${used} of ${limit}.`)];
 	},
@@ -236,7 +237,6 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		return said;
 	},
 	"tool-call.fragment": ignored,
-	"permission.decided": ignored,
 	"session-hook.started": ignored,
 	"session-hook.ended": ignored,
 	"tool.started"({ toolCallId }) {
@@ -244,7 +244,6 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		return call === undefined ? nothing : this.start(call);
 	},
 	"tool.progress": ignored,
-	"tool.ended": ignored,
 	"tool.result"({ toolCallId, result }) {
 		const call = this.calls.get(toolCallId);
 		if (call === undefined) return nothing;
@@ -252,19 +251,10 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		return this.settle(call, result);
 	},
 	"tool.outcome-unknown": ignored,
-	"recovery.reported": ignored,
 	"interaction.requested": ignored,
 	"interaction.resolved": ignored,
-	"mode.changed": ignored,
 	"model.changed": ignored,
 	"title.changed": ignored,
-	"files.snapshot": ignored,
-	"files.restored": ignored,
-	"session.rewound": ignored,
-	"client.attached": ignored,
-	"client.detached": ignored,
-	"session.reset": ignored,
-	"steer.accepted": ignored,
 	"steer.consumed": ignored,
 	"plan.displayed": ignored,
 	"hook.triggered": ignored,

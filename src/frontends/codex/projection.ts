@@ -1,6 +1,7 @@
 // Projects the events of a thread to notifications of the app-server, one entry per event type; of a history, to its turns.
 import { inputTokens, type TokenUsage, type ToolReturn, toParts, type UserInput } from "../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../api/values/event.ts";
+import { ownEvents } from "../../api/values/own-events.ts";
 import { retryCause, retryTitle } from "../../api/values/retry-text.ts";
 import { ownServer, type ReadCall, readCall } from "./tool-names.ts";
 import { exitCode, fileChange, outputText, todosOf } from "./tool-results.ts";
@@ -268,7 +269,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		for (const { name, tools } of mcp_status?.servers ?? []) for (const tool of tools) this.serverOf.set(tool, name);
 		return token_usage === null || this.turn === null ? nothing : this.count(token_usage);
 	},
-	"usage.counted": ignored,
+	...ownEvents(ignored),
 	"budget.warning": ignored,
 	"notification.raised": ignored,
 	"content.delta"({ part }, { at }) {
@@ -289,7 +290,6 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		return read.kind === "todo" ? nothing : [this.started(this.toItem(call.id, read, null, false), at)];
 	},
 	"tool-call.fragment": ignored,
-	"permission.decided": ignored,
 	"session-hook.started": ignored,
 	"session-hook.ended": ignored,
 	"tool.started": ignored,
@@ -298,7 +298,6 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		const params = { ...this.place, itemId: toolCallId, delta: text };
 		return [{ method: "item/commandExecution/outputDelta", params }];
 	},
-	"tool.ended": ignored,
 	"tool.result"({ toolCallId, result }, { at }) {
 		const call = this.calls.get(toolCallId);
 		if (call === undefined) return nothing;
@@ -311,8 +310,6 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		return plan.length === 0 ? nothing : [{ method: "turn/plan/updated", params: { ...this.place, plan } }];
 	},
 	"tool.outcome-unknown": ignored,
-	"recovery.reported": ignored,
-	"steer.accepted": ignored,
 	// These two are requests, not notifications.
 	"interaction.requested"({ interaction }) {
 		if (interaction.kind === "approval") this.asked.set(interaction.id, interaction.toolCallId);
@@ -323,17 +320,10 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		if (call !== undefined && answer.kind === "approval" && answer.decision === "reject") this.declined.add(call);
 		return nothing;
 	},
-	"mode.changed": ignored,
 	"model.changed": ignored,
 	"title.changed"({ title }) {
 		return [{ method: "thread/name/updated", params: { threadId: this.threadId, threadName: title } }];
 	},
-	"client.attached": ignored,
-	"client.detached": ignored,
-	"session.reset": ignored,
-	"files.snapshot": ignored,
-	"files.restored": ignored,
-	"session.rewound": ignored,
 	"steer.consumed"({ input }, { at }) {
 		return this.turn === null ? nothing : this.both(this.userMessage(input), at);
 	},

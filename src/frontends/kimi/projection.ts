@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { type DisplayBlock, textPart } from "../../api/values/content.ts";
 import type { AgentEvent, EventType } from "../../api/values/event.ts";
 import type { Answer, Interaction } from "../../api/values/interaction.ts";
+import { ownEvents } from "../../api/values/own-events.ts";
 import { truncationText } from "../../api/values/truncation.ts";
 import { toInteractionMessage } from "../../formats/message-conversion.ts";
 import type { Outgoing } from "../shared/event-pump.ts";
@@ -44,7 +45,7 @@ const entries: { readonly [T in EventType]: Entry } = {
 	"mcp.loading-started": delivered,
 	"mcp.loading-ended": delivered,
 	"status.changed": delivered,
-	"usage.counted": withheld,
+	...ownEvents(withheld),
 	"budget.warning": delivered,
 	"notification.raised": delivered,
 	"content.delta": deliveredOfRoot,
@@ -53,15 +54,11 @@ const entries: { readonly [T in EventType]: Entry } = {
 	"tool-call.delta": deliveredOfRoot,
 	"tool.requested": deliveredOfSubagents,
 	"tool-call.fragment": deliveredOfSubagents,
-	"permission.decided": withheld,
 	"session-hook.started": withheld,
 	"session-hook.ended": withheld,
 	"tool.started": withheld,
 	"tool.progress": withheld,
-	"tool.ended": withheld,
 	"tool.outcome-unknown": withheld,
-	"recovery.reported": withheld,
-	"steer.accepted": withheld,
 	"tool.result": delivered,
 	"interaction.requested": ({ body }, audience) =>
 		body.type === "interaction.requested" ? [toRequest(body.interaction, audience)] : nothing,
@@ -73,15 +70,8 @@ const entries: { readonly [T in EventType]: Entry } = {
 			...delivered({ ...event, agentPath: [] }, audience),
 		];
 	},
-	"mode.changed": withheld,
 	"model.changed": withheld,
 	"title.changed": withheld,
-	"files.snapshot": withheld,
-	"files.restored": withheld,
-	"session.rewound": withheld,
-	"client.attached": withheld,
-	"client.detached": withheld,
-	"session.reset": withheld,
 	"steer.consumed": delivered,
 	"plan.displayed": delivered,
 	"hook.triggered": delivered,

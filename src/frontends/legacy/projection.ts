@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { joinTexts, type ToolReturn, textPart } from "../../api/values/content.ts";
 import type { AgentEvent, AgentPathEntry, EventBodyOf, EventType } from "../../api/values/event.ts";
 import type { ApprovalInteraction } from "../../api/values/interaction.ts";
+import { ownEvents } from "../../api/values/own-events.ts";
 import { truncationText } from "../../api/values/truncation.ts";
 import { isRecord } from "../../base/json.ts";
 import type { Outgoing } from "../shared/event-pump.ts";
@@ -36,7 +37,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"mcp.loading-ended": ignored,
 	"status.changed": ({ context_usage }) =>
 		context_usage === null ? null : { type: "status_update", payload: { context_usage } },
-	"usage.counted": ignored,
+	...ownEvents(ignored),
 	"budget.warning": ignored,
 	"notification.raised": ignored,
 	"content.delta": ({ part }) => ({ type: "content_part", payload: withoutNulls(part) }),
@@ -45,30 +46,19 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"tool-call.delta": ({ arguments_part }) => ({ type: "tool_call_part", payload: withoutNulls({ arguments_part }) }),
 	"tool.requested": ({ call }) => ({ type: "tool_call", payload: withoutNulls(call) }),
 	"tool-call.fragment": ({ arguments_part }) => ({ type: "tool_call_part", payload: withoutNulls({ arguments_part }) }),
-	"permission.decided": ignored,
 	"session-hook.started": ignored,
 	"session-hook.ended": ignored,
 	"tool.started": ignored,
 	"tool.progress": ignored,
-	"tool.ended": ignored,
 	"tool.outcome-unknown": ignored,
-	"recovery.reported": ignored,
-	"steer.accepted": ignored,
 	"tool.result": ({ toolCallId, result }) => ({
 		type: "tool_result",
 		payload: { tool_call_id: toolCallId, ok: !result.is_error, result: toLegacyResult(result) },
 	}),
 	"interaction.requested": ignored,
 	"interaction.resolved": ignored,
-	"mode.changed": ignored,
 	"model.changed": ignored,
 	"title.changed": ignored,
-	"files.snapshot": ignored,
-	"files.restored": ignored,
-	"session.rewound": ignored,
-	"client.attached": ignored,
-	"client.detached": ignored,
-	"session.reset": ignored,
 	"steer.consumed": ignored,
 	"plan.displayed": ignored,
 	"hook.triggered": ignored,

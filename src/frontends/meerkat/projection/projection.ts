@@ -3,6 +3,7 @@
 import { inputText, type UserInput } from "../../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../../api/values/event.ts";
 import { type HookErrorData, readHookError } from "../../../api/values/hooks/session-hook.ts";
+import { ownEvents } from "../../../api/values/own-events.ts";
 import { retryCause } from "../../../api/values/retry-text.ts";
 import type { FormedAnswer } from "../../../api/values/turn-options.ts";
 import { type BlocksOrText, toBlocks } from "../wire/blocks.ts";
@@ -135,7 +136,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		if (token_usage === null && plan_mode === null) return nothing;
 		return run?.answered(token_usage, truncated !== undefined) ?? nothing;
 	},
-	"usage.counted": ignored,
+	...ownEvents(ignored),
 	"budget.warning": ({ budget, used, limit }) => [
 		{
 			type: "budget_warning",
@@ -160,29 +161,18 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 		return nothing;
 	},
 	"tool-call.fragment": ignored,
-	"permission.decided": ignored,
 	"tool.started": ({ toolCallId }, { agentPath }, { run }) =>
 		agentPath.length === 0 ? (run?.startCall(toolCallId) ?? nothing) : nothing,
 	"tool.progress": ignored,
-	"tool.ended": ignored,
 	"tool.outcome-unknown": ignored,
-	"recovery.reported": ignored,
-	"steer.accepted": ignored,
 	"tool.result": ({ toolCallId, result }, { at }, { run }) => run?.settleCall(toolCallId, result, at) ?? nothing,
 	"interaction.requested": ignored,
 	"interaction.resolved": ignored,
-	"mode.changed": ignored,
 	"model.changed": ({ model: { name, provider } }, _event, state) => {
 		state.model = { provider, model: name };
 		return nothing;
 	},
 	"title.changed": ignored,
-	"files.snapshot": ignored,
-	"files.restored": ignored,
-	"session.rewound": ignored,
-	"client.attached": ignored,
-	"client.detached": ignored,
-	"session.reset": ignored,
 	"steer.consumed": ignored,
 	"plan.displayed": ignored,
 	"hook.triggered": ({ event }, triggered, state) => {
