@@ -4,12 +4,12 @@ import path from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { randomIdentifiers } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
+import { OnFirstUse } from "../base/on-first-use.ts";
 import { createPageReader } from "../core/tools/web/page-reader.ts";
 import type { HostServices } from "../kernel/compose/host-services.ts";
 import type { Files } from "../ports/files/port.ts";
 import { createNetwork } from "../ports/network/network.ts";
 import { createLazyProcesses } from "../ports/processes/lazy-processes.ts";
-import { createLazySandbox } from "../ports/sandbox/lazy-sandbox.ts";
 import type { Configuration } from "../settings/config/configuration.ts";
 import type { Installation } from "./installation.ts";
 import { createModelNetwork } from "./model-network.ts";
@@ -56,7 +56,7 @@ export async function createHostServices(
 	const { sandbox } = configuration;
 	const { caFile, contain } = configuration.agentwire;
 	const createProgramSandbox = (settings: Configuration["sandbox"]) =>
-		createLazySandbox(async () => {
+		new OnFirstUse(async () => {
 			const [{ createSandbox }, { createProcesses }] = await Promise.all([
 				import("../ports/sandbox/sandbox.ts"),
 				import("../ports/processes/children.ts"),

@@ -1,4 +1,5 @@
 // The kernel's interface to the permission rules of a session. The rules and the shell parser load on the first request.
+import { OnFirstUse } from "../../base/on-first-use.ts";
 import type { PermissionRequest, Verdict } from "./policy.ts";
 
 export type Proposal =
@@ -20,17 +21,10 @@ export function createLazyJudge(
 	load: () => Promise<Judge>,
 	needsJudge: (request: PermissionRequest) => boolean,
 ): Judge {
-	let loading: Promise<Judge> | null = null;
-	const loaded = (): Promise<Judge> => {
-		loading ??= load().catch((thrown: unknown) => {
-			loading = null;
-			throw thrown;
-		});
-		return loading;
-	};
+	const judge = new OnFirstUse(load);
 	return {
 		decide: async (request, expectsQuestions) =>
-			needsJudge(request) ? await (await loaded()).decide(request, expectsQuestions) : null,
-		propose: async (request) => await (await loaded()).propose(request),
+			needsJudge(request) ? await (await judge.get()).decide(request, expectsQuestions) : null,
+		propose: async (request) => await (await judge.get()).propose(request),
 	};
 }

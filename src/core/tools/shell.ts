@@ -1,8 +1,10 @@
 // Shell: runs a command with bash in the work directory and returns its output.
+
 import path from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../../api/values/content.ts";
+import { OnFirstUse } from "../../base/on-first-use.ts";
 import { createPace } from "../../base/pace.ts";
 import { sentences } from "../../base/text/sentence.ts";
 import type { Files } from "../../ports/files/port.ts";
@@ -233,15 +235,8 @@ export function createShell(environment: ToolEnvironment): Tool {
 	const { sandbox } = environment;
 	const asksForSandbox = sandbox !== null && sandbox.missing === null;
 	const takenPaths = new Set<string>();
-	let shell: Promise<string> | null = null;
-	const shellPath = (): Promise<string> => {
-		// Failures are not cached; the next command tries again.
-		shell ??= findShell(environment.files).catch((thrown: unknown) => {
-			shell = null;
-			throw thrown;
-		});
-		return shell;
-	};
+	const shell = new OnFirstUse(() => findShell(environment.files));
+	const shellPath = () => shell.get();
 
 	return defineTool({
 		name: "Shell",

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { noProcesses } from "../../../test/support/sessions/session-doubles.ts";
 import { silentLog } from "../../base/log.ts";
+import { OnFirstUse } from "../../base/on-first-use.ts";
 import type { Sandbox, SandboxStatus } from "../../ports/sandbox/sandbox.ts";
 import { toConfiguration } from "../../settings/config/configuration.ts";
 import { configurationFileSchema } from "../../settings/config/schema.ts";
@@ -26,7 +27,7 @@ function createLazy(status: SandboxStatus) {
 		explainFailure: () => "Because.",
 		close: async () => {},
 	};
-	return { get: async () => sandbox, close: async () => {} };
+	return new OnFirstUse(async () => sandbox);
 }
 
 async function compose(table: object, status: SandboxStatus) {

@@ -1,10 +1,10 @@
 // The command sandbox of a session: which commands run inside it, which outside, and how that affects permissions.
 import path from "node:path";
+import type { OnFirstUse } from "../../base/on-first-use.ts";
 import type { Policy } from "../../core/permissions/policy.ts";
 import { autoAllowPolicy, missingSandboxPolicy, outsidePolicy } from "../../core/permissions/sandbox-policy.ts";
 import type { CommandSandbox } from "../../core/tools/tool.ts";
 import type { Confinement, Processes } from "../../ports/processes/port.ts";
-import type { LazySandbox } from "../../ports/sandbox/lazy-sandbox.ts";
 import type { Sandbox } from "../../ports/sandbox/sandbox.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
 import type { SandboxDescription } from "../api.ts";
@@ -84,7 +84,7 @@ async function within(
  */
 export async function composeUnaskedSandbox(
 	settings: Configuration["sandbox"],
-	lazy: LazySandbox | undefined,
+	lazy: OnFirstUse<Sandbox> | undefined,
 	hostServices: Pick<HostServices, "processes" | "sandbox" | "shareDir" | "log">,
 	roots: SessionRoots,
 ): Promise<SessionSandbox> {

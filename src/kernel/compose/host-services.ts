@@ -1,13 +1,15 @@
 // Services that the process provides to a kernel: files, processes, network, clock, ids, log.
+
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
+import type { OnFirstUse } from "../../base/on-first-use.ts";
 import type { Model } from "../../core/models/model.ts";
 import type { ReadPage } from "../../core/tools/web/page-reader.ts";
 import type { Files } from "../../ports/files/port.ts";
 import type { Network } from "../../ports/network/network.ts";
 import type { Confinement, Processes } from "../../ports/processes/port.ts";
-import type { LazySandbox } from "../../ports/sandbox/lazy-sandbox.ts";
+import type { Sandbox } from "../../ports/sandbox/sandbox.ts";
 import type { StartWorker } from "../background/command-task.ts";
 import type { Observe } from "../clients/observation.ts";
 
@@ -32,11 +34,11 @@ export interface HostServices {
 	readonly ownFiles: Files;
 	readonly processes: Processes;
 	/** The configured sandbox, if any. */
-	readonly sandbox?: LazySandbox;
+	readonly sandbox?: OnFirstUse<Sandbox>;
 	/** Command sandbox for sessions with creator-defined permissions, when none is configured. Absent when disabled there too. */
-	readonly creatorSandbox?: LazySandbox;
+	readonly creatorSandbox?: OnFirstUse<Sandbox>;
 	/** The same sandbox with host network access, for sessions that confine their commands. */
-	readonly confiningSandbox?: LazySandbox;
+	readonly confiningSandbox?: OnFirstUse<Sandbox>;
 	/** Starts the worker of a background command in its session environment. */
 	readonly startWorker: (
 		...worker: [

@@ -1,9 +1,11 @@
 // The kernel creates and opens sessions, owns loaded sessions, and closes them at shutdown.
+
 import path from "node:path";
 import type { AgentEvent } from "../../api/values/event.ts";
 import type { ForkedSession } from "../../api/values/file-changes.ts";
 import { isSystemError, KernelError } from "../../base/errors.ts";
 import { type Log, undo } from "../../base/log.ts";
+import { OnFirstUse } from "../../base/on-first-use.ts";
 import { createSharedRuns } from "../../base/shared-run.ts";
 import type { AgentDefinition } from "../../core/definitions/agent-definition.ts";
 import { loadSkillText } from "../../core/definitions/skill.ts";
@@ -68,7 +70,7 @@ export class Kernel {
 	/** Running rule file searches by working directory. */
 	readonly #ruleSearches = createSharedRuns<readonly RuleFile[]>();
 	/** Created on first use. */
-	#serverPool: Promise<ServerPool> | null = null;
+	readonly #serverPool = new OnFirstUse(() => createServerPool(this.#parts));
 
 	readonly #builtInSkills: SkillPlace["builtIn"];
 
@@ -233,13 +235,10 @@ export class Kernel {
 		const sessions = [...this.#sessions.values()];
 		this.#sessions.clear();
 		await Promise.allSettled(sessions.map((session) => session.close(AbortSignal.timeout(hookBudget))));
-		// If creating the pool failed, nothing needs closing.
-		const pool = await this.#serverPool?.catch(() => null);
-		await pool?.close();
-		await this.#parts.hostServices.processes.endAll();
-		await this.#parts.hostServices.sandbox?.close();
-		await this.#parts.hostServices.creatorSandbox?.close();
-		await this.#parts.hostServices.confiningSandbox?.close();
+		await (await this.#serverPool.made())?.close();
+		const { processes, sandbox, creatorSandbox, confiningSandbox } = this.#parts.hostServices;
+		await processes.endAll();
+		for (const used of [sandbox, creatorSandbox, confiningSandbox]) await (await used?.made())?.close();
 		await this.#parts.store.close();
 	}
 
@@ -279,14 +278,6 @@ export class Kernel {
 		return this.#ruleSearches(workDir, () => findRuleFiles(configuration.permission, workDir, hostServices));
 	}
 
-	#pool(): Promise<ServerPool> {
-		this.#serverPool ??= createServerPool(this.#parts).catch((thrown: unknown) => {
-			this.#serverPool = null;
-			throw thrown;
-		});
-		return this.#serverPool;
-	}
-
 	/** Returns the loaded session, or the one `open` returns. Never two on the same files. */
 	async #held(id: string, open: () => Promise<Session>): Promise<Session> {
 		const session = this.#sessions.get(id);
@@ -319,7 +310,7 @@ export class Kernel {
 			findRuleFiles: async (workDir) => withAddedRules(await this.#findRuleFiles(workDir), options.rules ?? []),
 			findSkills: (place) => this.#findSkills(place),
 			readContext: (id) => store.readContext(stored.workDir, id),
-			serverPool: () => this.#pool(),
+			serverPool: () => this.#serverPool.get(),
 			withModel: async (creationOptions, change) =>
 				(await import("./creation-options.ts")).withModel(creationOptions, change),
 		};

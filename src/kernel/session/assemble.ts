@@ -2,6 +2,7 @@
 
 import { type AgentEvent, type EventBody, statusChanged } from "../../api/values/event.ts";
 import { never } from "../../base/abort.ts";
+import { OnFirstUse } from "../../base/on-first-use.ts";
 import type { TaskOperations } from "../../core/tools/operations.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import type { SessionState } from "../../ports/store/session-store.ts";
@@ -250,12 +251,12 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 	};
 
 	/** Which media tools there are, and what they say, depends on the model. */
-	const toolsOf = new WeakMap<ChosenModel, () => Promise<readonly Tool[]>>();
+	const toolsOf = new WeakMap<ChosenModel, OnFirstUse<readonly Tool[]>>();
 	const tools = (chosen: ChosenModel = model.current) => {
 		const media = toMediaOperations(chosen.model);
-		const create = toolsOf.get(chosen) ?? createOnFirstUse(() => parts.createTools({ ...operations, media }));
+		const create = toolsOf.get(chosen) ?? new OnFirstUse(() => parts.createTools({ ...operations, media }));
 		toolsOf.set(chosen, create);
-		return create();
+		return create.get();
 	};
 	const servers = createServers(parts, operations, tools, clients);
 	const main = new MainAgent({
@@ -366,18 +367,6 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		},
 		callClientTool: createClientToolCalls(interactions, emitter, () => turn.place),
 		emitPlanMode,
-	};
-}
-
-/** A failure is not remembered: the next call retries. */
-function createOnFirstUse<Value>(create: () => Promise<Value>): () => Promise<Value> {
-	let creating: Promise<Value> | null = null;
-	return () => {
-		creating ??= create().catch((thrown: unknown) => {
-			creating = null;
-			throw thrown;
-		});
-		return creating;
 	};
 }
 

@@ -1,4 +1,5 @@
 // The turns of a session, one at a time: starting, steering, cancelling, and their options.
+
 import { setMaxListeners } from "node:events";
 import type { Command, CommandValues } from "../../api/values/command.ts";
 import type { UserInput } from "../../api/values/content.ts";
@@ -7,6 +8,7 @@ import { never } from "../../base/abort.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { KernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
+import { OnFirstUse } from "../../base/on-first-use.ts";
 import { KeyedTurns } from "../turn/keyed-turns.ts";
 import { type RunningTurn, runMainTurn, type TurnStart } from "../turn/main-turn.ts";
 import { StartNotices } from "../turn/start-notices.ts";
@@ -28,8 +30,7 @@ export class SessionTurns {
 	#options: TurnOptions;
 	#last: RunningTurn | null = null;
 	#hadOne = false;
-	/** Ends a turn left by an earlier process; null until requested. */
-	#endOfInterrupted: Promise<void> | null = null;
+	readonly #endOfInterrupted = new OnFirstUse(() => this.#endInterrupted());
 
 	/** `checkOpen` throws once the session is closing. */
 	constructor(parts: SessionParts, assembled: AssembledSession, checkOpen: () => void) {
@@ -48,7 +49,7 @@ export class SessionTurns {
 	/** Another process has written the session. */
 	reload(): void {
 		this.#keyed = new KeyedTurns(this.#parts.stored.summary.keyedTurns);
-		this.#endOfInterrupted = null;
+		this.#endOfInterrupted.forget();
 	}
 
 	/** Thinking token budget of every turn; null when unset. */
@@ -129,11 +130,7 @@ export class SessionTurns {
 	 * does nothing without such a turn.
 	 */
 	endInterrupted(): Promise<void> {
-		this.#endOfInterrupted ??= this.#endInterrupted().catch((thrown: unknown) => {
-			this.#endOfInterrupted = null;
-			throw thrown;
-		});
-		return this.#endOfInterrupted;
+		return this.#endOfInterrupted.get();
 	}
 
 	async #endInterrupted(): Promise<void> {

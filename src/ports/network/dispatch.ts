@@ -1,5 +1,6 @@
 // The HTTP client behind `Network`: sends requests and follows redirects. Loaded with the first request.
-import type { SecureContext } from "node:tls";
+
+import { OnFirstUse } from "../../base/on-first-use.ts";
 import type { AddressRule } from "./address-rule.ts";
 import { isBlockedPort } from "./blocked-ports.ts";
 import { createTrust } from "./certificates.ts";
@@ -43,14 +44,7 @@ const noProxies: Proxies = { proxyOf: () => null };
 export function createDispatch(settings: NetworkSettings): Dispatch {
 	const proxies = createProxies(settings.environment);
 	const { clock, sockets = systemSockets } = settings;
-	let trusting: Promise<SecureContext | null> | null = null;
-	const trust = () => {
-		trusting ??= createTrust(settings).catch((thrown: unknown) => {
-			trusting = null;
-			throw thrown;
-		});
-		return trusting;
-	};
+	const trusted = new OnFirstUse(() => createTrust(settings));
 
 	/** The proxy that receives the whole request instead of a tunnel request; null for none. */
 	const forwarderOf = (url: URL): ProxyServer | null => {
@@ -61,7 +55,7 @@ export function createDispatch(settings: NetworkSettings): Dispatch {
 	return {
 		proxyOf: proxies.proxyOf,
 		createClient({ rule, connectTimeout, silenceTimeout, bodyLimit }) {
-			const connections = { proxies, sockets, clock, trust, rule, connectTimeout };
+			const connections = { proxies, sockets, clock, trust: () => trusted.get(), rule, connectTimeout };
 			const direct = createConnector(connections);
 			const toProxy = createConnector({ ...connections, proxies: noProxies, rule: null });
 			const limits: ExchangeLimits = { bytes: bodyLimit, silence: silenceTimeout, clock, idleLifetime };

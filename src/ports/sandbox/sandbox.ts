@@ -1,8 +1,10 @@
 // The command sandbox for the rest of the program: whether it is available, what it permits, and why a command failed.
+
 import { never } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
+import { OnFirstUse } from "../../base/on-first-use.ts";
 import { createSharedRun } from "../../base/shared-run.ts";
 import type { SandboxSettings } from "../../settings/config/configuration.ts";
 import type { Files } from "../files/port.ts";
@@ -58,10 +60,9 @@ const trialTimeout = 5000;
 export function createSandbox(settings: SandboxSettings, place: SandboxPlace): Sandbox {
 	const { clock } = place;
 	const denials: Denial[] = [];
-	let proxy: Promise<PrivateProxy> | null = null;
 	let working: SandboxStatus | null = null;
 
-	const startProxy = async (): Promise<PrivateProxy> => {
+	const proxy = new OnFirstUse(async (): Promise<PrivateProxy> => {
 		const [{ startPrivateProxy }, { systemSockets }] = await Promise.all([
 			import("./proxy/private-proxy.ts"),
 			import("../network/connections/sockets.ts"),
@@ -73,18 +74,14 @@ export function createSandbox(settings: SandboxSettings, place: SandboxPlace): S
 			denials.push({ host, why, at: clock.monotonic() });
 			if (denials.length > denialLimit) denials.shift();
 		});
-	};
+	});
 
 	const confinementFor = async (roots: SandboxRoots): Promise<Confinement | null> => {
 		if (settings.mode === "off" || settings.network !== "proxy") {
 			const kind = settings.network === "host" ? "host" : "none";
 			return toConfinement(settings, place, roots, { kind });
 		}
-		proxy ??= startProxy().catch((thrown: unknown) => {
-			proxy = null;
-			throw thrown;
-		});
-		const { socket, directory } = await proxy;
+		const { socket, directory } = await proxy.get();
 		const secretFiles = [...(place.secretFiles ?? []), directory];
 		return toConfinement(settings, { ...place, secretFiles }, roots, { kind: "proxy", socket });
 	};
@@ -120,8 +117,8 @@ export function createSandbox(settings: SandboxSettings, place: SandboxPlace): S
 				confinement.network.kind === "proxy" ? denials.filter(({ at }) => at >= since) : [],
 			),
 		async close() {
-			const running = await proxy?.catch(() => null);
-			proxy = null;
+			const running = await proxy.made();
+			proxy.forget();
 			await running?.close();
 		},
 	};

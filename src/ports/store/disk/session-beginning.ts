@@ -1,8 +1,10 @@
 // Prepares the first write of a session on disk: takes its lease, creates its directory, and cleans up after killed processes.
 // Does nothing before the first write.
+
 import type { Clock } from "../../../base/clock.ts";
 import { KernelError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
+import { OnFirstUse } from "../../../base/on-first-use.ts";
 import type { Files } from "../../files/port.ts";
 import { sweepTemporaries } from "../../files/temporaries.ts";
 import { failStaleAgents } from "./agent-files.ts";
@@ -114,28 +116,21 @@ export function createSessionBeginning(options: SessionBeginningOptions, leaseHe
 		for (const part of parts) if (part.status === "rejected") throw part.reason;
 		if (wasMissing && !isNew) await failStale();
 	};
-	let started: Promise<void> | null = null;
-	const begin = (): Promise<void> => {
-		started ??= start().catch((thrown: unknown) => {
-			started = null;
-			throw thrown;
-		});
-		return started;
-	};
+	const beginning = new OnFirstUse(start);
 	const prepare = async (): Promise<void> => {
-		await begin();
+		await beginning.get();
 		await lease?.check();
 	};
 	const prepareJournal = async (): Promise<void> => {
-		const isFirst = started === null;
-		await begin();
+		const isFirst = !beginning.isUsed;
+		await beginning.get();
 		if (!isFirst || !isNew) await lease?.check();
 	};
 
 	return {
 		prepare,
 		prepareJournal,
-		hasBegun: () => started !== null,
+		hasBegun: () => beginning.isUsed,
 		isNew: () => isNew,
 		lease: () => lease,
 	};

@@ -1,10 +1,12 @@
 // Finds and opens sessions in a PostgreSQL database shared by any number of processes and machines.
+
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { never } from "../../../base/abort.ts";
 import { type Clock, sleep } from "../../../base/clock.ts";
 import { errorText, KernelError } from "../../../base/errors.ts";
 import { type Log, undo } from "../../../base/log.ts";
+import { OnFirstUse } from "../../../base/on-first-use.ts";
 import { checkSessionId, toWorkDir } from "../disk/work-dir.ts";
 import type { Placement, SessionStore, StoredSession } from "../session-store.ts";
 import { type Database, isTransient } from "./database.ts";
@@ -63,14 +65,8 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 	const { database, log, clock, takeOver = "patient" } = options;
 	const { schema } = database;
 	const lease = new ProcessLease({ database, log, clock, ...options.lease });
-	let preparing: Promise<void> | null = null;
-	const ready = async (): Promise<void> => {
-		preparing ??= prepareSchema(database).catch((thrown: unknown) => {
-			preparing = null;
-			throw thrown;
-		});
-		await preparing;
-	};
+	const schemaReady = new OnFirstUse(() => prepareSchema(database));
+	const ready = () => schemaReady.get();
 	let isSwept = false;
 	/** Once per process: cleans up after processes that ended midway. */
 	const sweep = async (): Promise<void> => {
