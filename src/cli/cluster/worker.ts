@@ -26,9 +26,9 @@ import { announce } from "../command-output.ts";
 import { endInTime } from "../process/process-exit.ts";
 import { type ProgramProcess, takeProcess } from "../process/program-process.ts";
 import { writeNotice } from "../process/standard-error.ts";
+import { readTls } from "../process/tls-files.ts";
 import { endProgram, startHost } from "../program/program.ts";
 import type { StartedKernel } from "../program/started-kernel.ts";
-import { readTls } from "../tls-files.ts";
 import { createPreparation } from "./workspace-preparation.ts";
 
 const noSharedStore =

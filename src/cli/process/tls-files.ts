@@ -1,9 +1,9 @@
 // Reads the certificate and key files named by flags.
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import type { Place } from "../host/place.ts";
-import type { Files } from "../ports/files/port.ts";
-import { UsageError } from "./arguments/usage-error.ts";
-import { checkFile } from "./paths.ts";
+import type { Place } from "../../host/place.ts";
+import type { Files } from "../../ports/files/port.ts";
+import { UsageError } from "../arguments/usage-error.ts";
+import { checkFile } from "../paths.ts";
 
 /** Returns their PEM texts; null if no flags were given. Throws UsageError for missing or invalid files. */
 export async function readTls(
