@@ -156,6 +156,7 @@ export class Conductor {
 /** What a floating event is about. */
 function subjectOf(body: EventBody): string {
 	if ("toolCallId" in body && typeof body.toolCallId === "string") return body.toolCallId;
+	if (body.type === "side-question.started" || body.type === "side-question.ended") return body.id;
 	if (body.type === "interaction.requested")
 		return body.interaction.kind === "hook"
 			? `${body.interaction.subscriptionId} ${body.interaction.event} ${body.interaction.target}`

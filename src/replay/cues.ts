@@ -6,6 +6,7 @@ import type { Answer, InteractionFailure } from "../api/values/interaction.ts";
 import { parseSlashCommand } from "../api/values/slash-command.ts";
 import type { Session } from "../kernel/session/session.ts";
 import { type Conductor, mainKey } from "./conductor.ts";
+import { questionAt } from "./played-questions.ts";
 import type { ReplayClock } from "./replay-clock.ts";
 import type { Score } from "./score.ts";
 
@@ -16,6 +17,8 @@ export interface Stage {
 	readonly conductor: Conductor;
 	/** Names the next turn. */
 	nameTurn(id: string | null): void;
+	/** Names the next side question. */
+	nameQuestion(id: string): void;
 }
 
 /** What is begun while no turn runs, in order. */
@@ -62,6 +65,14 @@ function toCue({ body, isFromLog }: AgentEvent, index: number, score: Score, sta
 			return () => send({ type: "turn.steer", input: body.input });
 		case "steer.consumed":
 			return isFromLog === true ? () => send({ type: "turn.steer", input: body.input }) : null;
+		case "side-question.started": {
+			const asked = score.key === mainKey ? questionAt(score, index) : null;
+			if (asked === null) return null;
+			return () => {
+				stage.nameQuestion(asked.id);
+				send({ type: "side-question.start", question: asked.question });
+			};
+		}
 		case "status.changed":
 			return isSwitch(body, index, score) && score.key === mainKey && isInTurn(score, index)
 				? () => send({ type: "plan-mode.set", enabled: body.plan_mode === true })
@@ -130,7 +141,11 @@ export function beginningsOf(conductor: Conductor): readonly Beginning[] {
 	score.events.forEach(({ body, turnId }, index) => {
 		if (body.type === "title.changed")
 			beginnings.push({ index, begin: ({ session }) => session.send({ type: "title.set", title: body.title }) });
-		else if (body.type === "status.changed" && !isInTurn(score, index) && isSwitch(body, index, score)) {
+		else if (body.type === "session.rewound" && !isInTurn(score, index)) {
+			const request = { files: false, conversation: true, conflicts: "stop", dryRun: false } as const;
+			const { before } = body;
+			beginnings.push({ index, begin: ({ session }) => session.send({ type: "session.rewind", before, ...request }) });
+		} else if (body.type === "status.changed" && !isInTurn(score, index) && isSwitch(body, index, score)) {
 			const enabled = body.plan_mode === true;
 			beginnings.push({ index, begin: ({ session }) => session.send({ type: "plan-mode.set", enabled }) });
 		} else if (body.type === "turn.started") {

@@ -1,9 +1,17 @@
 // A model that gives the recorded answers of one agent, each part when it came.
 import { textPart } from "../api/values/content.ts";
 import { unlessAborted } from "../base/abort.ts";
-import { capabilities, type Model, type ModelChunk, type ModelPart, type ModelRequest } from "../core/models/model.ts";
+import {
+	capabilities,
+	createFailure,
+	type Model,
+	type ModelChunk,
+	type ModelPart,
+	type ModelRequest,
+} from "../core/models/model.ts";
 import { lastFailure } from "./answers.ts";
 import type { Conductor } from "./conductor.ts";
+import { answerTo } from "./played-questions.ts";
 import type { Score } from "./score.ts";
 
 /** The limits of turns, as far as the recording shows them. */
@@ -16,9 +24,17 @@ export interface PlayedLimits {
 const unknownSummary = "(The summary is not recorded.)";
 
 export function createPlayedModel(score: Score, conductor: Conductor, limits: PlayedLimits): Model {
-	async function* stream({ tools }: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelChunk, void> {
+	async function* stream({ tools, messages }: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelChunk, void> {
 		if (tools.length === 0 && score.body(score.position)?.type === "compaction.ended") {
 			yield* summarize(score);
+			return;
+		}
+		const aside = tools.length === 0 ? answerTo(score, messages.at(-1)?.content) : null;
+		if (aside !== null) {
+			const { response, error } = aside;
+			if (response !== null) yield { type: "parts", parts: [textPart(response)] };
+			if (response !== null) yield { type: "done", usage: null, messageId: null };
+			else yield { type: "failed", failure: createFailure("provider", error ?? "") };
 			return;
 		}
 		const waitFor = async (isDue: () => boolean): Promise<boolean> => {

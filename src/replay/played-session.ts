@@ -41,8 +41,6 @@ const noFiles: Files = {
 	remove: async () => {},
 };
 
-const noLimits = { tokens: null, time: null, "tool-calls": null };
-
 export interface PlayedParts {
 	readonly stored: SharedSession;
 	readonly model: Model | null;
@@ -57,6 +55,8 @@ export interface PlayedParts {
 	modelOf(toolCallId: string): Model | null;
 	readonly subagentTypes: readonly string[];
 	readonly tools: PlayedTools;
+	readonly commands: SessionParts["commands"];
+	readonly budgets: Pick<SessionParts["budgets"], "session" | "turn">;
 	readonly limits: PlayedLimits;
 	readonly hooks: SessionParts["hooks"];
 	readonly processes: Processes;
@@ -100,7 +100,7 @@ export function toSessionParts(played: PlayedParts): SessionParts {
 		loadServers: null,
 		mcpServers: [],
 		limits,
-		budgets: { session: noLimits, turn: noLimits, warningRatio: 1 },
+		budgets: { ...played.budgets, warningRatio: 1 },
 		// The model says when a compaction was due.
 		compaction: { triggerRatio: Number.MAX_SAFE_INTEGER, reservedTokens: Number.NEGATIVE_INFINITY },
 		deadlines,
@@ -126,6 +126,7 @@ export function toSessionParts(played: PlayedParts): SessionParts {
 			isSupported: played.hasPlanMode,
 		},
 		skills: [],
+		...(played.commands === undefined ? {} : { commands: played.commands }),
 		loopIterations: 0,
 		keys: { start() {}, renewDue: () => undefined, close: async () => {} },
 		systemPrompt: async () => "",

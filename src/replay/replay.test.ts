@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { listFixtures, placeFixture } from "../../test/support/store/session-fixtures.ts";
 import type { AgentEvent, EventBody } from "../api/values/event.ts";
@@ -98,8 +100,31 @@ describe("a replay", () => {
 		expect(await reasonOf([])).toBe("Nothing has happened in the session.");
 		expect(await reasonOf(without(0))).toBe("The log is damaged: its first 1 events are missing.");
 		expect(await reasonOf(without(4))).toBe("The log is damaged: event 5 cannot be read.");
-		const skill = altered("turn.started", (body) => ({ ...body, input: "/skill:notes x" }));
-		expect(await reasonOf(skill.events)).toMatch(/^Event 1: the command \/skill:notes works with files or skills/);
+		const flow = altered("turn.started", (body) => ({ ...body, input: "/flow:notes x" }));
+		expect(await reasonOf(flow.events)).toBe("Event 1: the flow of /flow:notes is not recorded.");
+	});
+
+	it("plays side questions, rewinds, skills and exhausted budgets without their effects", async () => {
+		const shell = { calls: [{ tool: "Shell", arguments: { command: "echo hi" } }] };
+		const agent = await scriptedAgent({
+			store: "disk",
+			settings: { agentwire: { limits: { turn_tool_calls: 1 } } },
+			answers: [shell, "Aside.", "Noted.", "Again.", "Forked."],
+		});
+		const skills = path.join(agent.workDir, ".agents", "skills", "notes");
+		await mkdir(skills, { recursive: true });
+		await writeFile(path.join(skills, "SKILL.md"), "---\nname: notes\ndescription: Takes notes\n---\nTake notes.\n");
+		const session = await agent.open({ approve: (ask) => ask.once() });
+		const outcomes: string[] = [];
+		for (const prompt of ["One", "/btw Why?", "/skill:notes x", "/rewind", "/rewind 3 conversation apply", "Two"])
+			outcomes.push((await session.prompt(prompt)).outcome);
+		expect(outcomes).toEqual(["limit", ...Array.from({ length: 5 }, () => "finished")]);
+		await session.close();
+		const recorded = await readStored(agent.home, agent.workDir, session.id);
+		await agent.close();
+		const types = recorded.events.map(({ body }) => body.type);
+		for (const type of ["side-question.ended", "session.rewound"]) expect(types).toContain(type);
+		expect(await replay(recorded)).toMatchObject({ kind: "same" });
 	});
 
 	it("of an unfinished turn ends where the recording does", async () => {

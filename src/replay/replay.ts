@@ -10,6 +10,8 @@ import { createSharedSession } from "../ports/store/shared-session.ts";
 import { type Difference, whyNotCompared } from "./comparison.ts";
 import { Conductor, keyOf, mainKey } from "./conductor.ts";
 import { addCues, beginningsOf, type Stage, startsWithPlan, turnsOf } from "./cues.ts";
+import { playBudgets } from "./played-budgets.ts";
+import { playCommands } from "./played-commands.ts";
 import { playHooks } from "./played-hooks.ts";
 import { createPlayedModel } from "./played-model.ts";
 import { toSessionParts } from "./played-session.ts";
@@ -94,7 +96,7 @@ async function play(recording: Recording, conductor: Conductor, patience: number
 	const clock = createReplayClock(() => main?.events[main.position]?.at ?? 0);
 	const store = createMemoryStore();
 	const held = withTaken(await store.openOrCreate(workDir, sessionId), conductor);
-	const names: { turn: string | null } = { turn: null };
+	const names: { turn: string | null; question: string | null } = { turn: null, question: null };
 	const limits = createLimits(conductor);
 	const models = new Map(
 		[...conductor.scores].map(([key, score]) => [key, createPlayedModel(score, conductor, limits)]),
@@ -124,6 +126,8 @@ async function play(recording: Recording, conductor: Conductor, patience: number
 			subagentTypes: [...new Set(agents.flatMap(({ subagentType }) => subagentType ?? []))],
 			tools: new PlayedTools(conductor, clientTools, (id) => agentIds.push(id)),
 			limits,
+			commands: playCommands(conductor),
+			budgets: playBudgets(conductor),
 			hooks: hooks.commands,
 			processes: hooks.processes,
 			deadlines: findDeadlines(recording.events),
@@ -135,6 +139,11 @@ async function play(recording: Recording, conductor: Conductor, patience: number
 					if (length === 32 && turn !== null) {
 						names.turn = null;
 						return turn;
+					}
+					const { question } = names;
+					if (length === 12 && question !== null) {
+						names.question = null;
+						return question;
 					}
 					// Subagents are named by the model, which knows the recorded ids.
 					const agent = length === 8 ? agentIds.shift() : undefined;
@@ -159,6 +168,9 @@ async function play(recording: Recording, conductor: Conductor, patience: number
 		clientId: attachment.id,
 		nameTurn: (id) => {
 			names.turn = id;
+		},
+		nameQuestion: (id) => {
+			names.question = id;
 		},
 	};
 	const over = new AbortController();

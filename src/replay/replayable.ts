@@ -4,9 +4,8 @@ import { inputText } from "../api/values/content.ts";
 import type { AgentEvent, EventBody } from "../api/values/event.ts";
 import { parseSlashCommand } from "../api/values/slash-command.ts";
 import { isRecord } from "../base/json.ts";
+import { isPlayedBudget } from "./played-budgets.ts";
 
-/** Commands that work on files, other sessions or skills, which no event holds. */
-const commandsWithEffects: ReadonlySet<string> = new Set(["init", "add-dir", "export", "import", "rewind", "btw"]);
 /** How a turn may fail so that the same failure follows again. */
 const playedFailures: ReadonlySet<string> = new Set(["provider-failed", "login-expired", "internal"]);
 
@@ -34,7 +33,7 @@ export function whyNotReplayable(events: readonly AgentEvent[]): string | null {
 			openTurn = event;
 			steps = 0;
 		}
-		const why = whyNot(body, hasSteps);
+		const why = whyNot(body, hasSteps, events);
 		if (why !== null) return `Event ${seq}: ${why}`;
 		if (body.type === "step.started") {
 			if (body.n <= steps) return `Event ${seq}: a hook or a flow continued the turn, and which is not recorded.`;
@@ -57,21 +56,20 @@ export function whyNotReplayable(events: readonly AgentEvent[]): string | null {
 		: `Event ${lost.seq}: the model of a subagent failed, and its error is not recorded.`;
 }
 
-function whyNot(body: EventBody, hasSteps: boolean): string | null {
+function whyNot(body: EventBody, hasSteps: boolean, events: readonly AgentEvent[]): string | null {
 	switch (body.type) {
 		case "turn.started": {
 			const command = parseSlashCommand(inputText(body.input));
 			if (command === null) return null;
-			const isSkill = /^(?:skill|flow):/.test(command.name);
-			return isSkill || commandsWithEffects.has(command.name)
-				? `the command /${command.name} works with files or skills, which are not recorded.`
-				: null;
+			if (command.name === "init") return "/init ran a turn within its turn.";
+			return command.name.startsWith("flow:") ? `the flow of /${command.name} is not recorded.` : null;
 		}
 		case "turn.ended": {
 			const { outcome } = body;
 			if (outcome?.status === "finished" && outcome.formed !== undefined)
 				return "the form that the answer had to have is not recorded.";
 			if (outcome?.status === "max-steps" && outcome.limit !== "steps") return "the flow of the turn is not recorded.";
+			if (outcome?.status === "failed" && isPlayedBudget(outcome.error, events)) return null;
 			if (outcome?.status !== "failed" || playedFailures.has(outcome.error.code)) return null;
 			if (outcome.error.code === "model-not-set" && !hasSteps) return null;
 			return `the turn failed for a reason outside of the recording: ${outcome.error.message}`;
@@ -79,10 +77,15 @@ function whyNot(body: EventBody, hasSteps: boolean): string | null {
 		case "tool.outcome-unknown":
 		case "recovery.reported":
 			return "the program had ended while a tool ran, and its outcome is unknown.";
-		case "session.rewound":
-			return "the conversation was rewound.";
-		case "side-question.started":
-			return "a side question was asked, and when its model answered is not recorded.";
+		case "hook.triggered":
+			return body.event === "UserPromptSubmit" && parseSlashCommand(body.target)?.name === "btw"
+				? "a hook saw a side question."
+				: null;
+		case "side-question.ended":
+			if (body.error === "The question was stopped.") return "a side question was stopped, and when is not recorded.";
+			return body.response?.includes("\n\n[The answer is incomplete") === true
+				? "the answer to a side question was incomplete, and what it lacks is not recorded."
+				: null;
 		case "session-hook.started":
 			return "the session was created with hooks, which a replay does not run.";
 		case "interaction.resolved":

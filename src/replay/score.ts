@@ -23,6 +23,9 @@ export function isFloating(body: EventBody): boolean {
 		case "permission.decided":
 		case "tool.started":
 		case "tool.ended":
+		// Side questions run beside everything.
+		case "side-question.started":
+		case "side-question.ended":
 			return true;
 		case "hook.triggered":
 		case "hook.resolved":

@@ -28,7 +28,10 @@ describe("agentwire conformance", () => {
 		["wire", "--wire --session {session}", "kimi/resume-and-replay"],
 		["legacy", "--wire", "legacy/approve"],
 		["meerkat", "rpc", "meerkat/approval-rejected"],
-		["acp", "acp", "acp/turn"],
+		["acp", "acp", "acp/permission-two"],
+		["claude", "claude", "claude/permission-allow"],
+		["codex", "codex app-server", "codex/accept"],
+		["gateway", "serve --stdio", "gateway/approve"],
 	])("passes what speaks %s", async (dialect, flags, only) => {
 		const { code, output } = await run("--dialect", dialect, "--only", only, "--json", ...own(flags));
 		expect(JSON.parse(output)).toMatchObject({ dialect, counts: { failed: 0 }, stale: [] });
@@ -68,8 +71,8 @@ describe("agentwire conformance", () => {
 	});
 
 	it.each([
-		[["--dialect", "gateway", "--command", "x"], 2, "no scenarios for 'gateway' yet; there are for wire, legacy"],
-		[["--dialect", "wire"], 2, "needs --dialect (wire, legacy, meerkat, acp) and --command"],
+		[["--dialect", "ahp", "--command", "x"], 2, "'ahp' is not one of wire, legacy"],
+		[["--dialect", "wire"], 2, "needs --dialect (wire, legacy, meerkat, acp, claude, codex, gateway) and --command"],
 		[["--dialect", "wire", "--command", "x", "--suite", "all"], 2, "'all' is not one of core, approvals"],
 		[["--dialect", "wire", "--command", "x", "--only", "none"], 1, "no scenario's name contains 'none'"],
 	])("refuses %j", async (flags, exit, message) => {

@@ -42,7 +42,7 @@ describe("agentwire fake", () => {
 	it.each([
 		[["--dialect", "wire"], 2, "needs --transcript FILE"],
 		[["--transcript", approve], 2, "needs --dialect, one of wire, legacy, meerkat, acp, codex"],
-		[["--transcript", approve, "--dialect", "gateway"], 2, "no transcripts for 'gateway' yet"],
+		[["--transcript", approve, "--dialect", "gateway"], 2, "'gateway' cannot be faked"],
 		[["--transcript", approve, "--dialect", "wire", "--conversation", "2"], 1, "has no conversation 2"],
 		[["--transcript", "/none.txt", "--dialect", "wire"], 1, "/none.txt cannot be used"],
 		[["--transcript", approve.replace("approve", "edge-bytes"), "--dialect", "wire"], 1, "cannot be faked: line"],

@@ -366,7 +366,7 @@ See 'docs guides/test-your-integration'.`,
 		about: "Check whether a server speaks a protocol.",
 		purpose: `Start a server for each scenario, talk to it as a client would, and compare what it says. Only what the protocol fixes is
 compared. In COMMAND, {session} is the id of a session, {config} a settings file, {model-url} the address of the scripted model
-(also in $OPENAI_BASE_URL), {work} the work directory. See 'docs reference/conformance'.`,
+(also in $OPENAI_BASE_URL), {work} the work directory, {approval} "allow" or "ask". See 'docs reference/conformance'.`,
 		forms: [
 			{
 				words:

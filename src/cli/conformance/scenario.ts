@@ -12,8 +12,10 @@ import type { Move, Transcript } from "../../testing/transcripts/format.ts";
 import { freedoms } from "../../testing/transcripts/freedom.ts";
 import { createBindings } from "../../testing/transcripts/placeholders.ts";
 import { play, type Server, TranscriptDifference } from "../../testing/transcripts/play.ts";
+import { withPulledEvents } from "../../testing/transcripts/pulled-events.ts";
 import type { ConformanceDialect } from "../arguments/options/conformance-options.ts";
-import { startLoopbackModel } from "./loopback-model.ts";
+import { startLoopbackModel } from "./model/loopback-model.ts";
+import { withOfferedOptions } from "./permission-options.ts";
 import { wireOpening, withoutOpening } from "./suites.ts";
 
 export type Outcome =
@@ -44,6 +46,8 @@ interface Place {
 	readonly home: string;
 	readonly workDir: string;
 	readonly modelUrl: string;
+	/** Whether actions run without approval. */
+	readonly yolo: boolean;
 }
 
 export async function runScenario(transcript: Transcript, options: ScenarioOptions): Promise<Outcome> {
@@ -53,14 +57,19 @@ export async function runScenario(transcript: Transcript, options: ScenarioOptio
 	const root = await realpath(await mkdtemp(path.join(tmpdir(), "agentwire-conformance-")));
 	const [home, workDir] = [path.join(root, "home"), path.join(root, "work")];
 	const model = await startLoopbackModel(transcript.scripts.map((script) => script.replaceAll("<work-dir>", workDir)));
-	const place: Place = { home, workDir, modelUrl: model.url };
+	const place: Place = { home, workDir, modelUrl: model.url, yolo: transcript.yolo };
 	try {
 		await prepare(transcript, place);
 		const given = { "work-dir": workDir, "share-dir": path.join(home, ".kimi") };
 		const comparison = new FreeComparison(createBindings(given, { anyIds: true }), freedoms[dialect]);
 		for (const moves of transcript.conversations) {
 			model.restart();
-			const outcome = await runConversation(withOpening(transcript, moves, dialect), comparison, place, options);
+			const command = [options.command, ...wordsOf(transcript, dialect)].join(" ");
+			const opened = withOpening(transcript, moves, dialect);
+			const outcome = await runConversation(opened, comparison, place, { ...options, command });
+			const tool = model.missingTool();
+			if (outcome.kind === "failed" && tool !== null)
+				return { kind: "skipped", reason: `the server offers its model no tool like ${tool}` };
 			if (outcome.kind !== "passed") return outcome;
 		}
 		return { kind: "passed" };
@@ -73,6 +82,12 @@ export async function runScenario(transcript: Transcript, options: ScenarioOptio
 function withOpening({ name }: Transcript, moves: readonly Move[], dialect: ConformanceDialect): readonly Move[] {
 	const opens = moves.some((move) => move.kind === "send" && move.bytes.includes('"initialize"'));
 	return dialect !== "wire" || opens || withoutOpening.includes(name) ? moves : [...wireOpening, ...moves];
+}
+
+/** Clients of this dialect start the server with flags that belong to the protocol. */
+function wordsOf({ words }: Transcript, dialect: ConformanceDialect): readonly string[] {
+	const formats = ["--output-format", "stream-json", "--verbose", "--input-format", "stream-json"];
+	return dialect === "claude" ? [...formats, ...words] : [];
 }
 
 async function prepare({ files, yolo }: Transcript, { home, workDir, modelUrl }: Place): Promise<void> {
@@ -95,11 +110,17 @@ async function runConversation(
 	moves: readonly Move[],
 	comparison: FreeComparison,
 	place: Place,
-	{ command, environment, patience }: ScenarioOptions,
+	{ dialect, command, environment, patience }: ScenarioOptions,
 ): Promise<Outcome> {
-	const { home, workDir, modelUrl } = place;
+	const { home, workDir, modelUrl, yolo } = place;
 	const config = path.join(home, ".kimi", "config.toml");
-	const values: Readonly<Record<string, string>> = { work: workDir, config, session: sessionId, "model-url": modelUrl };
+	const values: Readonly<Record<string, string>> = {
+		work: workDir,
+		config,
+		session: sessionId,
+		"model-url": modelUrl,
+		approval: yolo ? "allow" : "ask",
+	};
 	const ending = new AbortController();
 	let errorOutput = "";
 	let input: Promise<ChildInput> | null = null;
@@ -115,7 +136,7 @@ async function runConversation(
 					file: "/bin/sh",
 					arguments: [
 						"-c",
-						command.replaceAll(/\{(work|config|session|model-url)\}/g, (_, name) => values[name] ?? ""),
+						command.replaceAll(/\{(work|config|session|model-url|approval)\}/g, (_, name) => values[name] ?? ""),
 					],
 					workDir,
 					environment: {
@@ -157,7 +178,7 @@ async function runConversation(
 		},
 	};
 	try {
-		await play({ moves, server, comparison, patience, ending: "open" });
+		await play({ moves, server: adapt(server, dialect), comparison, patience, ending: "open" });
 		return { kind: "passed" };
 	} catch (thrown) {
 		if (!(thrown instanceof Error)) throw thrown;
@@ -170,6 +191,11 @@ async function runConversation(
 		await exitCode;
 		clearTimeout(patient);
 	}
+}
+
+function adapt(server: Server, dialect: ConformanceDialect): Server {
+	if (dialect === "gateway") return withPulledEvents(server);
+	return dialect === "acp" ? withOfferedOptions(server) : server;
 }
 
 /** The user's keys must not reach any command, and no provider other than the loopback may be contacted. */

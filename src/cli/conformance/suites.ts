@@ -47,16 +47,28 @@ export const suites: Readonly<Record<ConformanceDialect, Readonly<Record<Suite, 
 		faults: ["busy", "id-spellings", "end-of-input"],
 	},
 	acp: {
-		core: ["turn", "versions", "many-parts", "cancel-tool", "cancel-before", "subagent", "command-output"],
-		approvals: [
-			"permission-answers",
-			"permission-for-session",
-			"permission-two",
-			"permission-diff",
-			"cancel-permission",
-		],
-		sessions: ["load", "load-cancelled-turn", "unprompted", "close", "delete"],
+		core: ["turn", "cancel-tool", "cancel-before", "subagent", "command-output"],
+		approvals: ["permission-for-session", "permission-two", "permission-diff", "cancel-permission"],
+		sessions: ["load", "load-cancelled-turn", "close", "delete"],
 		faults: ["unknown-session", "provider-failed", "end-of-input"],
+	},
+	claude: {
+		core: ["turn", "command", "partial-messages", "interrupt", "client-tool"],
+		approvals: ["permission-allow", "permission-deny", "permission-interrupt"],
+		sessions: [],
+		faults: ["unknown-control", "model-failed", "end-of-input"],
+	},
+	codex: {
+		core: ["turn", "command", "interrupt"],
+		approvals: ["accept", "decline", "accept-for-session", "cancel"],
+		sessions: ["resume", "fork"],
+		faults: ["errors", "model-failed", "end-of-input"],
+	},
+	gateway: {
+		core: ["turn", "cancel", "operations"],
+		approvals: ["approve", "reject"],
+		sessions: ["sessions"],
+		faults: ["errors", "model-failed"],
 	},
 };
 
@@ -66,6 +78,9 @@ export const folders: Readonly<Record<ConformanceDialect, string>> = {
 	legacy: "legacy",
 	meerkat: "meerkat",
 	acp: "acp",
+	claude: "claude",
+	codex: "codex",
+	gateway: "gateway",
 };
 
 /** The opening messages of Kimi Wire clients. Transcripts omit them, because our server does not require them. */

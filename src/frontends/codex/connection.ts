@@ -188,6 +188,7 @@ export class CodexConnection implements SharedConnection {
 	}
 
 	#initialize({ clientInfo, capabilities }: InitializeParams) {
+		if (this.#client !== null) throw new KernelError("invalid-input", "Already initialized.");
 		this.#client = {
 			name: clientInfo.name,
 			version: clientInfo.version,

@@ -19,6 +19,8 @@ export interface SlashCommandSettings extends FileCommandSettings, RewindCommand
 	readonly plan: PlanMode;
 	readonly mode: ApprovalMode;
 	readonly skills: readonly Skill[];
+	/** Take the place of the kernel's commands of the same name. */
+	readonly commands: readonly SlashCommand[];
 	readonly identifiers: Identifiers;
 	/** Whether an unknown command counts as an ordinary prompt. */
 	readonly passesUnknown: boolean;
@@ -32,8 +34,9 @@ export interface SlashCommands {
 }
 
 export function createSlashCommands(settings: SlashCommandSettings): SlashCommands {
-	const { stored, files, plan, mode, skills, identifiers, passesUnknown } = settings;
+	const { stored, files, plan, mode, skills, commands, identifiers, passesUnknown } = settings;
 	const all: readonly SlashCommand[] = [
+		...commands,
 		createInitCommand(stored.workDir, files),
 		compactCommand,
 		clearCommand,

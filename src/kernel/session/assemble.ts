@@ -320,6 +320,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 	});
 	const { files, home } = parts.planPlace;
 	const commands = createSlashCommands({
+		commands: parts.commands ?? [],
 		stored,
 		files,
 		home,

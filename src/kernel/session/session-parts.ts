@@ -20,6 +20,7 @@ import type { ModelOption, SandboxDescription } from "../api.ts";
 import type { BackgroundParts } from "../background/background-tasks.ts";
 import type { BudgetLimits } from "../budgets/budgets.ts";
 import type { ObservationSettings } from "../clients/observation.ts";
+import type { SlashCommand } from "../commands/command.ts";
 import type { SessionKeys } from "../compose/key-ring.ts";
 import type { InteractionDeadlines } from "../interactions/interaction-table.ts";
 import type { PlanModeSettings } from "../plan/plan-mode.ts";
@@ -89,6 +90,8 @@ export interface SessionParts {
 	readonly skills: readonly Skill[];
 	/** Who names the session after its first answered prompt: the beginning of the prompt, or the model in a request of its own. */
 	readonly titles: "prompt" | "model";
+	/** Commands that take the place of the kernel's own. */
+	readonly commands?: readonly SlashCommand[];
 	/** Notices for clients in the first turn of this process. */
 	readonly startNotices?: readonly StartNotice[];
 	/** Repetitions of a prompt after the first run; 0 for none, -1 lets the model decide. */

@@ -7,6 +7,7 @@ const serverKinds: Readonly<Record<string, ServerKind>> = {
 	"acp-v2": "acp-v2",
 	claude: "claude",
 	codex: "codex",
+	gateway: "gateway",
 };
 
 /** One line of a conversation, or a directive between lines. `line` is its number in the file. */
@@ -28,7 +29,7 @@ export interface Cover {
 }
 
 /** What it is played against: a server of one session, or one of many in the protocol of that name. */
-export type ServerKind = "session" | "meerkat" | "acp" | "acp-v2" | "claude" | "codex";
+export type ServerKind = "session" | "meerkat" | "acp" | "acp-v2" | "claude" | "codex" | "gateway";
 
 export interface Transcript {
 	/** Path below test/transcripts. */

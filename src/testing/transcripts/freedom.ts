@@ -1,7 +1,7 @@
 // What a dialect leaves to an implementation: it may word, count and add these as it likes without breaking a client.
 import { isRecord } from "../../base/json.ts";
 
-export const dialects = ["wire", "legacy", "meerkat", "acp", "codex"] as const;
+export const dialects = ["wire", "legacy", "meerkat", "acp", "claude", "codex", "gateway"] as const;
 export type TranscriptDialect = (typeof dialects)[number];
 
 export interface Freedom {
@@ -123,6 +123,11 @@ export const freedoms: Readonly<Record<TranscriptDialect, Freedom>> = {
 			"agent_thought_chunk",
 			"tool_call_update",
 			"plan",
+			// Before or after the request for permission.
+			"tool_call",
+			"$/cancel_request",
+			// Echoes of the prompt, and reminders that an agent adds to it.
+			"user_message_chunk",
 		),
 		pieces: { agent_message_chunk: ["params", "update", "content", "text"] },
 		nameOf(message) {
@@ -131,10 +136,67 @@ export const freedoms: Readonly<Record<TranscriptDialect, Freedom>> = {
 			return status === "completed" || status === "failed" ? `${name} ${status}` : name;
 		},
 	},
+	claude: {
+		members: new Set([
+			...["commands", "agents", "output_style", "available_output_styles", "models", "account", "hooks_applied"],
+			...["tools", "mcp_servers", "slash_commands", "skills", "plugins", "apiKeySource", "claude_code_version"],
+			...["agentwire_version", "usage", "modelUsage", "total_cost_usd", "model", "stop_reason", "error", "errors"],
+			...["permission_suggestions", "description", "clientInfo", "capabilities", "protocolVersion"],
+		]),
+		isOptional: among("keep_alive", "rate_limit_event", "tool_progress", "system status", "system api_retry"),
+		pieces: {},
+		nameOf(message) {
+			const type = namedBy(["type"])(message);
+			const subtype = message["subtype"] ?? memberAt(message, ["request", "subtype"]);
+			return typeof subtype === "string" ? `${type} ${subtype}` : type;
+		},
+	},
 	codex: {
-		members: new Set([...wording, ...counts, "clientInfo", "userAgent", "codexHome", "platformFamily", "platformOs"]),
-		isOptional: among("thread/tokenUsage/updated"),
+		members: new Set([
+			...[...wording, ...counts, "clientInfo", "userAgent", "codexHome", "platformFamily", "platformOs", "cliVersion"],
+			// The protocol has no list of error numbers, and each server has models, sandboxes and shells of its own.
+			...["code", "codexErrorInfo", "model", "modelProvider", "sandbox", "reasoningEffort", "path", "name", "preview"],
+			...["source", "command", "commandActions", "aggregatedOutput", "reason"],
+			// Notifications may have the turn's items or not.
+			"items",
+		]),
+		isOptional: among(
+			...[
+				"thread/started",
+				"thread/goal/cleared",
+				"thread/tokenUsage/updated",
+				"thread/status/changed",
+				"thread/name/updated",
+				"account/rateLimits/updated",
+			],
+			...["item/commandExecution/outputDelta", "serverRequest/resolved", "remoteControl/status/changed"],
+			...[
+				"mcpServer/startupStatus/updated",
+				"turn/diff/updated",
+				"turn/plan/updated",
+				"warning",
+				"configWarning",
+				"deprecationNotice",
+			],
+		),
 		pieces: { "item/agentMessage/delta": ["params", "delta"] },
-		nameOf: namedBy(),
+		nameOf: namedBy(["params", "item", "type"]),
+	},
+	gateway: {
+		members: new Set([
+			...wording,
+			...counts,
+			"name",
+			"version",
+			"at",
+			"seq",
+			"clientId",
+			"model",
+			"summary",
+			"coverage",
+		]),
+		isOptional: among("status.changed", "files.snapshot", "tool-call.started", "mcp.changed"),
+		pieces: { "content.delta": ["event", "part", "text"] },
+		nameOf: namedBy(["event", "type"]),
 	},
 };

@@ -67,8 +67,9 @@ const dialectOf = {
 	meerkat: freedoms.meerkat,
 	acp: freedoms.acp,
 	"acp-v2": freedoms.acp,
-	claude: freedoms.acp,
+	claude: freedoms.claude,
 	codex: freedoms.codex,
+	gateway: freedoms.gateway,
 };
 
 /** What a release may change: it may add messages and members, and word texts for people differently. */

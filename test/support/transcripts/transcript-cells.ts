@@ -1,6 +1,7 @@
 // What the golden transcripts have to cover, taken from the tables of the product where it has them and from the
 // proofs, written from the protocol text, where it does not. The gate compares it with the `covers:` marks.
 
+import { operations } from "../../../src/api/operations.ts";
 import { messageDeclarations } from "../../../src/formats/message.ts";
 import { claudeProtocol } from "../../../src/frontends/claude/protocol.ts";
 import { codexProtocol } from "../../../src/frontends/codex/protocol.ts";
@@ -38,7 +39,12 @@ export function requiredCells(methods: {
 		...acpDraftCells(methods.acpDraft),
 		...all("claude-control", Object.keys(claudeProtocol.methods)),
 		...all("codex-method", Object.keys(codexProtocol.methods)),
+		...all("gateway-method", stableOperations()),
 	]);
+}
+
+function stableOperations(): string[] {
+	return Object.entries(operations).flatMap(([name, { stability }]) => (stability === "stable" ? [name] : []));
 }
 
 /** The wrong-state number and the envelope number have several texts, each a cell of its own (§1.7). */

@@ -7,7 +7,7 @@ const transcriptsDirectory = path.join(import.meta.dirname, "../../transcripts")
 
 /** Every transcript below test/transcripts, by name. */
 export function readTranscripts(): Transcript[] {
-	return ["acp", "acp-v2", "claude", "codex", "kimi", "legacy", "meerkat"].flatMap((dialect) =>
+	return ["acp", "acp-v2", "claude", "codex", "gateway", "kimi", "legacy", "meerkat"].flatMap((dialect) =>
 		readdirSync(path.join(transcriptsDirectory, dialect))
 			.filter((file) => file.endsWith(".txt"))
 			.sort()

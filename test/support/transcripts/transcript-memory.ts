@@ -15,6 +15,7 @@ import { createCodexDialect } from "../../../src/frontends/codex/dialect.ts";
 import { meerkatDialect } from "../../../src/frontends/meerkat/dialect.ts";
 import { type ServeOptions, serve } from "../../../src/frontends/serve/serve.ts";
 import type { Account, Compatibility, HostDialect } from "../../../src/frontends/shared/dialect.ts";
+import { stdioDialect } from "../../../src/frontends/stdio/dialect.ts";
 import { loadAgent } from "../../../src/kernel/compose/agent-file.ts";
 import { composeSession } from "../../../src/kernel/compose/compose.ts";
 import { findRuleFiles } from "../../../src/kernel/compose/permissions.ts";
@@ -55,6 +56,7 @@ const hostDialects = (shareDir: string) => ({
 	meerkat: meerkatDialect,
 	acp: acpDialect,
 	"acp-v2": onlyDraftDialect,
+	gateway: stdioDialect,
 	codex: createCodexDialect({ home: shareDir, sandbox: "danger-full-access", hasNetwork: true }),
 });
 

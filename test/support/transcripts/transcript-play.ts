@@ -5,6 +5,7 @@ import { type Comparison, exactly } from "../../../src/testing/transcripts/compa
 import type { Move, Transcript } from "../../../src/testing/transcripts/format.ts";
 import type { Bindings } from "../../../src/testing/transcripts/placeholders.ts";
 import { play, type Server } from "../../../src/testing/transcripts/play.ts";
+import { withPulledEvents } from "../../../src/testing/transcripts/pulled-events.ts";
 import { createAcpSniffer, createDraftSniffer } from "../acp/acp-sniffer.ts";
 import { createMeerkatSniffer } from "../meerkat/meerkat-sniffer.ts";
 import { createSniffer } from "./transcript-sniffer.ts";
@@ -23,6 +24,7 @@ const sniffers = {
 	// Answers are proven by the marks alone.
 	claude: () => ({ sent() {}, received() {} }),
 	codex: () => ({ sent() {}, received() {} }),
+	gateway: () => ({ sent() {}, received() {} }),
 };
 
 /** Milliseconds to wait for one line: long, but not where the transcript is known to fail. */
@@ -39,7 +41,10 @@ export function playGolden(
 ): Promise<void> {
 	return play({
 		moves,
-		server: { ...server, fileExists: (name) => fileExists(path.join(workDir, name)) },
+		server: {
+			...(kind === "gateway" ? withPulledEvents(server) : server),
+			fileExists: (name) => fileExists(path.join(workDir, name)),
+		},
 		comparison,
 		patience: deviation === null ? longestPatience : patienceWithDeviation,
 		observer: sniffers[kind](),

@@ -45,6 +45,7 @@ const serverArguments: { readonly [K in ServerKind]: readonly string[] } = {
 	"acp-v2": ["acp", "--acp-protocol", "2"],
 	claude: ["claude", "--input-format", "stream-json", "--output-format", "stream-json"],
 	codex: ["codex", "app-server"],
+	gateway: ["serve", "--stdio"],
 };
 
 /** Protocols whose command line is somebody else's: it has no flags of ours. */

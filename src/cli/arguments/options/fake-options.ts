@@ -2,10 +2,10 @@
 import { UsageError } from "../usage-error.ts";
 import { readFlagValues, toKnown } from "./flag-values.ts";
 
-/** Dialects with transcripts. */
+/** Dialects that can be faked. */
 export const transcriptDialects = ["wire", "legacy", "meerkat", "acp", "codex"] as const;
-/** Dialects without transcripts. */
-export const otherDialects = ["claude", "gateway"];
+/** Dialects whose messages a fake cannot tell apart, or whose events are pulled. */
+const otherDialects = ["claude", "gateway"];
 
 export interface FakeCall {
 	readonly transcript: string;
@@ -35,7 +35,7 @@ export function toDialect(command: string, given: ReadonlyMap<string, string>): 
 		throw new UsageError(`The command '${command}' needs --dialect, one of ${transcriptDialects.join(", ")}.`);
 	if (otherDialects.includes(spelled))
 		throw new UsageError(
-			`--dialect: there are no transcripts for '${spelled}' yet; there are for ${transcriptDialects.join(", ")}.`,
+			`--dialect: '${spelled}' cannot be faked; ${transcriptDialects.join(", ")} can.`,
 		);
 	return toKnown("--dialect", spelled, transcriptDialects);
 }

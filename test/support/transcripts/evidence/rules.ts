@@ -85,6 +85,8 @@ function isFollowed({ conversations }: Transcript, text: string, beginning: stri
 const rules = {
 	"claude-control": (transcript, cell) =>
 		isAnswered(transcript, `"subtype":"${cell}"`, "request_id", (id) => `","request_id":${id},`),
+	"gateway-method": (transcript, cell) =>
+		isAnswered(transcript, `"method":"${cell}"`, "id", (id) => `{"jsonrpc":"2.0","id":${id},`),
 	"codex-method": (transcript, cell) =>
 		cell === "initialized"
 			? isFollowed(transcript, `"method":"initialized"`, '{"id":')
