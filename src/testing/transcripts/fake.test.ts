@@ -55,6 +55,7 @@ const dialectOf = ({ name, server }: Transcript): TranscriptDialect =>
 const fakeable = readTranscripts().filter(
 	({ server, conversations }) =>
 		server !== "claude" &&
+		server !== "gateway" &&
 		conversations.flat().every((move) => move.kind !== "send" || (move.repeat === 1 && move.bytes.startsWith('{"'))),
 );
 
