@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { readTranscripts } from "../../../test/support/transcripts/transcript-files.ts";
+import { expectedLines, readTranscripts } from "../../../test/support/transcripts/transcript-files.ts";
 import { FreeComparison } from "./comparison.ts";
 import { lineQueue } from "./connection.ts";
 import { FakeServer } from "./fake.ts";
 import { type Move, parseTranscript, type Transcript } from "./format.ts";
 import { freedoms, type TranscriptDialect } from "./freedom.ts";
+import { parseTemplate } from "./messages.ts";
 import { createBindings } from "./placeholders.ts";
 import { play } from "./play.ts";
 
@@ -53,10 +54,14 @@ const dialectOf = ({ name, server }: Transcript): TranscriptDialect =>
 
 /** Those of the dialects that it speaks whose client sends messages only. */
 const fakeable = readTranscripts().filter(
-	({ server, conversations }) =>
-		server !== "claude" &&
-		server !== "gateway" &&
-		conversations.flat().every((move) => move.kind !== "send" || (move.repeat === 1 && move.bytes.startsWith('{"'))),
+	(transcript) =>
+		transcript.server !== "claude" &&
+		transcript.server !== "gateway" &&
+		// Lines that stand for any members cannot be sent.
+		expectedLines(transcript).every((line) => parseTemplate(line) !== undefined) &&
+		transcript.conversations
+			.flat()
+			.every((move) => move.kind !== "send" || (move.repeat === 1 && move.bytes.startsWith('{"'))),
 );
 
 describe("a fake server", () => {

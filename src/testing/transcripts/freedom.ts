@@ -123,11 +123,6 @@ export const freedoms: Readonly<Record<TranscriptDialect, Freedom>> = {
 			"agent_thought_chunk",
 			"tool_call_update",
 			"plan",
-			// Before or after the request for permission.
-			"tool_call",
-			"$/cancel_request",
-			// Echoes of the prompt, and reminders that an agent adds to it.
-			"user_message_chunk",
 		),
 		pieces: { agent_message_chunk: ["params", "update", "content", "text"] },
 		nameOf(message) {

@@ -51,7 +51,12 @@ export class MessageMatcher {
 		const { freeMembers, isComplete } = this.#rules;
 		const added = Object.keys(actual).filter((key) => isComplete && !Object.hasOwn(expected, key));
 		return first([...Object.keys(expected), ...added], (key) => {
-			if (freeMembers.has(key) || ((expected[key] ?? null) === null && (actual[key] ?? null) === null)) return null;
+			if (freeMembers.has(key)) {
+				// The client may name it later.
+				if (typeof expected[key] === "string") this.#differenceOfText(expected[key], actual[key], "");
+				return null;
+			}
+			if ((expected[key] ?? null) === null && (actual[key] ?? null) === null) return null;
 			const at = `${place}/${key}`;
 			return Object.hasOwn(expected, key)
 				? this.differenceOf(expected[key], actual[key], at)
