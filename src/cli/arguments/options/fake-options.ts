@@ -34,8 +34,6 @@ export function toDialect(command: string, given: ReadonlyMap<string, string>): 
 	if (spelled === undefined)
 		throw new UsageError(`The command '${command}' needs --dialect, one of ${transcriptDialects.join(", ")}.`);
 	if (otherDialects.includes(spelled))
-		throw new UsageError(
-			`--dialect: '${spelled}' cannot be faked; ${transcriptDialects.join(", ")} can.`,
-		);
+		throw new UsageError(`--dialect: '${spelled}' cannot be faked; ${transcriptDialects.join(", ")} can.`);
 	return toKnown("--dialect", spelled, transcriptDialects);
 }
