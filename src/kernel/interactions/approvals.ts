@@ -83,7 +83,7 @@ export class Approvals {
 		if (signal.aborted) return { kind: "cancelled" };
 		if (settled.decision === "ask") return await this.#ask(need, settled, call, source, emit, signal);
 		const { decision, by, reason } = settled;
-		const decided = { action: need.action, subjects: [...need.subjects], decision: recordedAs[decision], by, reason };
+		const decided = { action: need.action, decision: recordedAs[decision], by, reason, subjects: [...need.subjects] };
 		await emit({ type: "permission.decided", toolCallId: call.id, ...decided }, {});
 		return decision === "allow" ? { kind: "approved", isShown: false } : { kind: "denied", by, reason };
 	}
