@@ -14,7 +14,7 @@ import {
 	textOf,
 	type Update,
 } from "../support/executable/acp-client.ts";
-import { createStage, executablePath, type Stage, toolCall } from "../support/executable/executable.ts";
+import { createStage, databaseUrl, executablePath, type Stage, toolCall } from "../support/executable/executable.ts";
 
 const shell = (command: string, id = "c1") => toolCall(id, "Shell", { command });
 
@@ -73,32 +73,36 @@ describe("a session", () => {
 		);
 	});
 
-	it("goes back to before a turn, files included, once its plan was shown", async () => {
-		const stage = createStage({ scripts: [shell("echo two > kept.txt; touch made.txt"), "text: changed"] });
-		const kept = path.join(stage.workDir, "kept.txt");
-		writeFileSync(kept, "one\n");
-		const client = connectAcp(stage);
-		expect((await client.initialize())._meta).toMatchObject({ rewind: { supported: true } });
-		const sessionId = await client.open();
-		await client.prompt(sessionId, "change");
-		const messageId = client
-			.updates(sessionId)
-			.flatMap((update) => (update.sessionUpdate === "agent_message_chunk" ? [update.messageId] : []))[0];
-		const rewind = (more: object = {}) =>
-			client.agent.request<unknown, object>("_session/rewind", { sessionId, messageId, ...more });
-		const files = [
-			{ path: "kept.txt", action: "change", lines: { added: 1, removed: 1 }, conflict: false },
-			{ path: "made.txt", action: "delete", lines: { added: 0, removed: 0 }, conflict: false },
-		];
-		expect(await rewind({ dryRun: true })).toMatchObject({ plan: { files }, files: null, messages: null });
-		expect(readFileSync(kept, "utf8")).toBe("two\n");
-		writeFileSync(kept, "mine\n");
-		expect(await rewind()).toMatchObject({ files: { restored: [] }, messages: null });
-		expect(readFileSync(kept, "utf8")).toBe("mine\n");
-		expect(await rewind({ conflicts: "take" })).toMatchObject({ files: { left: [] }, messages: 0 });
-		expect(readFileSync(kept, "utf8")).toBe("one\n");
-		expect(existsSync(path.join(stage.workDir, "made.txt"))).toBe(false);
-	});
+	// Changes of files are recorded on disk only.
+	it.skipIf(databaseUrl !== undefined)(
+		"goes back to before a turn, files included, once its plan was shown",
+		async () => {
+			const stage = createStage({ scripts: [shell("echo two > kept.txt; touch made.txt"), "text: changed"] });
+			const kept = path.join(stage.workDir, "kept.txt");
+			writeFileSync(kept, "one\n");
+			const client = connectAcp(stage);
+			expect((await client.initialize())._meta).toMatchObject({ rewind: { supported: true } });
+			const sessionId = await client.open();
+			await client.prompt(sessionId, "change");
+			const messageId = client
+				.updates(sessionId)
+				.flatMap((update) => (update.sessionUpdate === "agent_message_chunk" ? [update.messageId] : []))[0];
+			const rewind = (more: object = {}) =>
+				client.agent.request<unknown, object>("_session/rewind", { sessionId, messageId, ...more });
+			const files = [
+				{ path: "kept.txt", action: "change", lines: { added: 1, removed: 1 }, conflict: false },
+				{ path: "made.txt", action: "delete", lines: { added: 0, removed: 0 }, conflict: false },
+			];
+			expect(await rewind({ dryRun: true })).toMatchObject({ plan: { files }, files: null, messages: null });
+			expect(readFileSync(kept, "utf8")).toBe("two\n");
+			writeFileSync(kept, "mine\n");
+			expect(await rewind()).toMatchObject({ files: { restored: [] }, messages: null });
+			expect(readFileSync(kept, "utf8")).toBe("mine\n");
+			expect(await rewind({ conflicts: "take" })).toMatchObject({ files: { left: [] }, messages: 0 });
+			expect(readFileSync(kept, "utf8")).toBe("one\n");
+			expect(existsSync(path.join(stage.workDir, "made.txt"))).toBe(false);
+		},
+	);
 
 	it("is listed with its title, loads with all that it was, and goes on", async () => {
 		const stage = createStage({ scripts: [`think: hm\n${shell("echo out")}`, "text: first", "text: second"] });

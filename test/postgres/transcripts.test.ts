@@ -18,8 +18,10 @@ async function playOverDatabase(transcript: Transcript): Promise<void> {
 	}
 }
 
-/** Those that begin with the files of a session have them on a disk. */
-const played = processSample.sampled.filter(({ sessionFiles }) => sessionFiles.size === 0);
+/** Session files are on a disk, and so are the recorded changes that a rewind of files needs. */
+const played = processSample.sampled.filter(
+	({ name, sessionFiles }) => sessionFiles.size === 0 && !name.endsWith("/rewind"),
+);
 
 describe.skipIf(url === "")("golden transcripts with sessions in PostgreSQL", () => {
 	it("are of every dialect", () => {

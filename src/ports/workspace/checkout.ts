@@ -1,7 +1,19 @@
 // Writes the files of a session's work directory, as they were at a point, into a new directory. The directory is complete or
 // missing, except for a git worktree, which git has to create first.
 import { randomBytes } from "node:crypto";
-import { chmod, copyFile, link, mkdir, readdir, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
+import {
+	chmod,
+	copyFile,
+	link,
+	mkdir,
+	readdir,
+	readFile,
+	realpath,
+	rename,
+	rm,
+	symlink,
+	writeFile,
+} from "node:fs/promises";
 import path from "node:path";
 import { KernelError, systemErrorCode } from "../../base/errors.ts";
 import { type Entry, type FileEntry, isSameEntry, whyNotRestorable } from "./entry.ts";
@@ -142,13 +154,14 @@ async function inParent(target: string, work: () => Promise<void>): Promise<void
 
 /** Copies a history, so that the copy can go back to what it holds. Stored contents are shared by hard links. */
 export async function copyHistory(from: string, to: string): Promise<void> {
-	await mkdir(to, { mode: 0o700 });
-	try {
-		await copyFile(path.join(from, "history.jsonl"), path.join(to, "history.jsonl"));
-	} catch (thrown) {
-		if (systemErrorCode(thrown) === "ENOENT") return await rm(to, { recursive: true });
+	const lines = await readFile(path.join(from, "history.jsonl")).catch((thrown: unknown) => {
+		if (systemErrorCode(thrown) === "ENOENT") return null;
 		throw thrown;
-	}
+	});
+	if (lines === null) return;
+	// A session without events has no directory yet.
+	await mkdir(to, { mode: 0o700, recursive: true });
+	await writeFile(path.join(to, "history.jsonl"), lines, { mode: 0o600 });
 	await linkObjects(from, to);
 }
 

@@ -407,14 +407,21 @@ describe.each(["with git", "without git"])("the file history %s", (kind) => {
 		expect(await stat(directory).catch(() => null)).toBeNull();
 	});
 
+	it("26 copies nothing where nothing was recorded", async () => {
+		await copyHistory(path.join(base, "history"), path.join(base, "fork/history"));
+		expect(await stat(path.join(base, "fork")).catch(() => null)).toBeNull();
+	});
+
 	it("26 is forked in the same directory, and both go back", async () => {
 		await command(open(), "t1", "echo 1 > src/a.txt");
-		await copyHistory(path.join(base, "history"), path.join(base, "fork-history"));
-		await command(open({ name: "fork-history" }), "t2", "echo 2 > src/b.txt");
+		// The directory of a new session is made with its first event.
+		const name = "fork/history";
+		await copyHistory(path.join(base, "history"), path.join(base, name));
+		await command(open({ name }), "t2", "echo 2 > src/b.txt");
 		await back(open(), "t1");
 		expect(await readFile(at("src/a.txt"), "utf8")).toBe("one\n");
 		expect(await readFile(at("src/b.txt"), "utf8")).toBe("2\n");
-		await back(open({ name: "fork-history" }), "t1");
+		await back(open({ name }), "t1");
 		expect(await readFile(at("src/b.txt"), "utf8")).toBe("two\r\n");
 	});
 

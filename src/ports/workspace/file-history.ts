@@ -261,7 +261,7 @@ export class FileHistory {
 			const lines = [...this.#records.lines(records)].map((line) => movedLine(line, workDir, checkout.directory));
 			const from = this.#settings.directory;
 			const writeHistory = async (to: string) => {
-				await mkdir(to, { mode: 0o700 });
+				await mkdir(to, { mode: 0o700, recursive: true });
 				await new HistoryLog(path.join(to, "history.jsonl")).replace(lines);
 				await linkObjects(from, to);
 			};
