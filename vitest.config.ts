@@ -3,6 +3,7 @@
 // `.ci/run` does not.
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import type { Reporter } from "vitest/node";
 
 /** Tests of the executable that measure times or memory: each runs while no other does. */
 const measuring = ["backpressure", "end-in-time", "irregular-files", "shutdown"].map(
@@ -36,10 +37,20 @@ const overPostgres = ["src/ports/store/postgres/**/*.test.ts", "test/postgres/**
 
 const build = ["test/support/executable/build.ts"];
 
+/** Names tests that passed only when they were run again (`AGENTWIRE_TEST_RETRIES`). */
+const namingRetried: Reporter = {
+	onTestCaseResult(test) {
+		if (test.diagnostic()?.flaky === true)
+			console.log(`passed on a second try: ${test.module.moduleId} > ${test.fullName}`);
+	},
+};
+
 export default defineConfig({
 	test: {
 		pool: "threads",
 		testTimeout: 30_000,
+		retry: Number(process.env["AGENTWIRE_TEST_RETRIES"] ?? 0),
+		reporters: ["default", namingRetried],
 		// What is awaited comes when the machine has time for it.
 		expect: { poll: { timeout: 10_000 } },
 		projects: [
