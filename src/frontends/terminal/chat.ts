@@ -72,6 +72,8 @@ export class Chat {
 	#status = new Status();
 	/** The turns of the conversation, without those that were rewound. */
 	#turns: PastTurn[] = [];
+	/** What the last rewind did. Shown below the conversation, however often that is shown again, until the next message. */
+	#outcome: string | null = null;
 	/** Messages for when the turn has ended. */
 	readonly #queue: string[] = [];
 	#model = "";
@@ -194,12 +196,14 @@ export class Chat {
 			this.#transcript.take({ ...originOf(event), ...body });
 			this.#status.take({ ...originOf(event), ...body });
 		}
+		if (this.#outcome !== null) this.#transcript.note(this.#outcome);
 		this.#showFooter();
 	}
 
 	async #submit(text: string): Promise<void> {
 		const typed = text.trim();
 		if (typed === "") return;
+		this.#outcome = null;
 		this.#editor.addToHistory(typed);
 		this.#editor.setText("");
 		await this.#send(typed);
@@ -312,7 +316,8 @@ export class Chat {
 				this.#tui.requestRender();
 			},
 			done: (note, prompt) => {
-				void this.#showHistory().then(() => this.#transcript.note(note));
+				this.#outcome = note;
+				void this.#showHistory().catch((thrown: unknown) => this.#report(thrown));
 				if (prompt !== null) this.#editor.setText(prompt);
 			},
 			report: (thrown) => this.#report(thrown),
