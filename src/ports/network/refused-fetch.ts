@@ -1,5 +1,5 @@
-// Replaces the platform's `fetch`, and HTTP clients of libraries, everywhere in the bundle (rolldown.config.ts): with those a
-// response can end the process, and they support neither proxies nor limits.
+// Replaces the platform's `fetch` and library HTTP clients throughout the bundle (rolldown.config.ts): in those, a
+// response can end the process, and proxies and limits are not supported.
 
 /** Rejects like a request that cannot be made. */
 export function refusedFetch(): Promise<never> {
