@@ -396,7 +396,9 @@ export class FileHistory {
 		const combined = this.#records.since(id) ?? this.#records.from(at);
 		const paths: PlannedPath[] = [];
 		const uncovered: LeftPath[] = [];
-		for (const [target, { before, after, isMixed }] of combined.paths) {
+		// Walking directories in parallel notes them in any order.
+		const changed = [...combined.paths].sort(([one], [other]) => (one < other ? -1 : 1));
+		for (const [target, { before, after, isMixed }] of changed) {
 			const now = await this.#tree.capture(target);
 			if (isSameEntry(now, before)) continue;
 			const reason = whyNotRestorable(before) ?? (await this.#whyGone(before)) ?? whyNotKept(now);
