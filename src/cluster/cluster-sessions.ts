@@ -1,21 +1,18 @@
 // The sessions of all workers, with the interface of a local kernel: front ends need not know which worker runs a session.
 
-import type { AgentEvent } from "../api/values/event.ts";
 import type { ForkedSession } from "../api/values/file-changes.ts";
 import { KernelError } from "../base/errors.ts";
 import type {
 	CreationOptions,
 	ForkOptions,
-	ModelList,
 	OpeningOptions,
 	SessionHandle,
 	SessionInfo,
 	SessionsApi,
-	SkillInfo,
-	StoredId,
 } from "../kernel/api.ts";
 import type { ListQuery, SessionPage } from "../ports/store/session-store.ts";
 import type { WorkerConnections } from "./connections.ts";
+import { ForwardedSessions } from "./forwarded-sessions.ts";
 import { type Placements, unmet } from "./placements.ts";
 import type { Registry, SessionPlace, WorkerPlace } from "./registry.ts";
 import { SessionsInUse } from "./sessions-in-use.ts";
@@ -35,17 +32,17 @@ export type ShownWorker = Pick<WorkerPlace, "id" | "address" | "tags" | "remoteV
 	readonly notUsable?: string;
 };
 
-export class ClusterSessions implements SessionsApi {
-	readonly takesEditorFiles = false;
+export class ClusterSessions extends ForwardedSessions {
 	readonly #parts: ClusterParts;
 	readonly #used: SessionsInUse;
 
 	constructor(parts: ClusterParts) {
+		super(parts.local, false);
 		this.#parts = parts;
 		this.#used = new SessionsInUse(parts.placements);
 	}
 
-	async create(options: CreationOptions): Promise<SessionHandle> {
+	override async create(options: CreationOptions): Promise<SessionHandle> {
 		const { owner = "", needs = [] } = options.placement ?? {};
 		const { handle, kernel } = await this.#parts.placements.placeNew({ owner, needs }, async ({ kernel }) => ({
 			handle: await kernel.sessions.create(options),
@@ -58,12 +55,12 @@ export class ClusterSessions implements SessionsApi {
 		return this.#used.acquire(id, options);
 	}
 
-	fork(id: string, options: ForkOptions = {}): Promise<ForkedSession> {
+	override fork(id: string, options: ForkOptions = {}): Promise<ForkedSession> {
 		return this.#parts.placements.atWorker(id, ({ kernel }) => kernel.sessions.fork(id, options));
 	}
 
 	/** Sessions of usable workers. Skips workers that have just ended or have another version. */
-	async loaded(): Promise<readonly SessionInfo[]> {
+	override async loaded(): Promise<readonly SessionInfo[]> {
 		const { registry, connections } = this.#parts;
 		const loaded = (await registry.workers()).map(async (worker) => {
 			try {
@@ -94,7 +91,7 @@ export class ClusterSessions implements SessionsApi {
 	}
 
 	/** Includes the reason for each session that no worker can run, or whose worker is unusable. */
-	async list(query: ListQuery): Promise<SessionPage> {
+	override async list(query: ListQuery): Promise<SessionPage> {
 		const { local, registry } = this.#parts;
 		const page = await local.list(query);
 		const places = await registry.placesOf(page.sessions.map(({ id }) => id));
@@ -107,43 +104,27 @@ export class ClusterSessions implements SessionsApi {
 		return { ...page, sessions };
 	}
 
-	storedEvents(session: StoredId): AsyncIterable<readonly AgentEvent[]> {
-		return this.#parts.local.storedEvents(session);
-	}
-
-	models(): Promise<ModelList> {
-		return this.#parts.local.models();
-	}
-
-	skills(): Promise<readonly SkillInfo[]> {
-		return this.#parts.local.skills();
-	}
-
-	skillText(name: string): Promise<string | null> {
-		return this.#parts.local.skillText(name);
-	}
-
-	async interrupt(id: string): Promise<boolean> {
+	override async interrupt(id: string): Promise<boolean> {
 		const placed = await this.#parts.placements.current(id);
 		return placed === null ? false : await placed.kernel.sessions.interrupt(id);
 	}
 
-	async unload(id: string): Promise<void> {
+	override async unload(id: string): Promise<void> {
 		const placed = await this.#parts.placements.current(id);
 		await placed?.kernel.sessions.unload(id);
 	}
 
-	async archive(id: string): Promise<void> {
+	override async archive(id: string): Promise<void> {
 		const placed = await this.#parts.placements.current(id);
 		await (placed?.kernel.sessions ?? this.#parts.local).archive(id);
 	}
 
-	async unarchive(id: string): Promise<void> {
+	override async unarchive(id: string): Promise<void> {
 		const placed = await this.#parts.placements.current(id);
 		await (placed?.kernel.sessions ?? this.#parts.local).unarchive(id);
 	}
 
-	async delete(id: string): Promise<void> {
+	override async delete(id: string): Promise<void> {
 		const place = await this.#parts.registry.find(id);
 		if (place === null) return;
 		const kernel = place.worker === null ? null : await this.#parts.connections.reach(place.worker);

@@ -1,31 +1,17 @@
 // The sessions of a worker for its front ends: counted, prepared before opening, and refused when the worker is ending.
 
-import type { AgentEvent } from "../api/values/event.ts";
-import type { ForkedSession } from "../api/values/file-changes.ts";
 import { type Clock, sleep } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
-import type {
-	CreationOptions,
-	ForkOptions,
-	ModelList,
-	OpeningOptions,
-	SessionHandle,
-	SessionInfo,
-	SessionsApi,
-	SkillInfo,
-	StoredId,
-} from "../kernel/api.ts";
-import type { ListQuery, SessionPage } from "../ports/store/session-store.ts";
+import type { CreationOptions, OpeningOptions, SessionHandle, SessionInfo, SessionsApi } from "../kernel/api.ts";
 import { endedData, endingData, isEnding } from "./ending.ts";
+import { ForwardedSessions } from "./forwarded-sessions.ts";
 
 /** Milliseconds between two checks for running turns. */
 const idleInterval = 50;
 /** Every nth check also looks for unused sessions. */
 const looksForUnused = 20;
 
-export class WorkerSessions implements SessionsApi {
-	readonly takesEditorFiles = false;
-	readonly #sessions: SessionsApi;
+export class WorkerSessions extends ForwardedSessions {
 	readonly #prepare: ((workDir: string | null, sessionId: string | null) => Promise<void>) | null;
 	/** Release functions of the handles of each session in use. */
 	readonly #uses = new Map<string, Set<() => void>>();
@@ -41,8 +27,8 @@ export class WorkerSessions implements SessionsApi {
 		prepare: ((workDir: string | null, sessionId: string | null) => Promise<void>) | null,
 		onUse: () => void,
 	) {
+		super(sessions, false);
 		this.#onUse = onUse;
-		this.#sessions = sessions;
 		this.#prepare = prepare;
 	}
 
@@ -78,7 +64,7 @@ export class WorkerSessions implements SessionsApi {
 	 */
 	async idle(clock: Clock, signal: AbortSignal): Promise<void> {
 		for (let looks = 0; !signal.aborted; looks += 1) {
-			const loaded = await this.#sessions.loaded();
+			const loaded = await this.sessions.loaded();
 			if (!loaded.some(({ isRunning }) => isRunning)) return;
 			if (looks % looksForUnused === 0) await this.#giveAway(loaded);
 			await sleep(clock, idleInterval, signal);
@@ -87,14 +73,14 @@ export class WorkerSessions implements SessionsApi {
 
 	async #giveAway(loaded: readonly SessionInfo[]): Promise<void> {
 		for (const { id, isRunning } of loaded) {
-			if (!isRunning && !this.#uses.has(id)) await this.#sessions.unload(id).catch(() => {});
+			if (!isRunning && !this.#uses.has(id)) await this.sessions.unload(id).catch(() => {});
 		}
 	}
 
-	async create(options: CreationOptions): Promise<SessionHandle> {
+	override async create(options: CreationOptions): Promise<SessionHandle> {
 		this.#refuseEnding();
 		await this.#prepare?.(options.workDir ?? null, null);
-		return await this.#unlessEnded(() => this.#sessions.create(options));
+		return await this.#unlessEnded(() => this.sessions.create(options));
 	}
 
 	async acquire(id: string, options: OpeningOptions = {}): Promise<SessionHandle> {
@@ -102,62 +88,18 @@ export class WorkerSessions implements SessionsApi {
 			await this.#refuseEndingUnlessRunning(id);
 			await this.#prepare?.(null, id);
 		}
-		return await this.#unlessEnded(() => this.#sessions.acquire(id, options));
-	}
-
-	fork(id: string, options?: ForkOptions): Promise<ForkedSession> {
-		return this.#sessions.fork(id, options);
-	}
-
-	loaded(): Promise<readonly SessionInfo[]> {
-		return this.#sessions.loaded();
-	}
-
-	list(query: ListQuery): Promise<SessionPage> {
-		return this.#sessions.list(query);
-	}
-
-	storedEvents(session: StoredId): AsyncIterable<readonly AgentEvent[]> {
-		return this.#sessions.storedEvents(session);
-	}
-
-	models(): Promise<ModelList> {
-		return this.#sessions.models();
-	}
-
-	skills(): Promise<readonly SkillInfo[]> {
-		return this.#sessions.skills();
-	}
-
-	skillText(name: string): Promise<string | null> {
-		return this.#sessions.skillText(name);
-	}
-
-	interrupt(id: string): Promise<boolean> {
-		return this.#sessions.interrupt(id);
+		return await this.#unlessEnded(() => this.sessions.acquire(id, options));
 	}
 
 	/**
 	 * An ending worker unloads idle sessions even if used: their events end, and clients find them at another worker. Otherwise a
 	 * watching client would block all others.
 	 */
-	async unload(id: string): Promise<void> {
+	override async unload(id: string): Promise<void> {
 		if (this.#refusesTurns && !(await this.#isRunning(id))) {
 			for (const release of [...(this.#uses.get(id) ?? [])]) release();
 		}
-		await this.#sessions.unload(id);
-	}
-
-	archive(id: string): Promise<void> {
-		return this.#sessions.archive(id);
-	}
-
-	unarchive(id: string): Promise<void> {
-		return this.#sessions.unarchive(id);
-	}
-
-	delete(id: string): Promise<void> {
-		return this.#sessions.delete(id);
+		await this.sessions.unload(id);
 	}
 
 	/** A front end cannot stop a worker. */
@@ -205,7 +147,7 @@ export class WorkerSessions implements SessionsApi {
 	}
 
 	async #isRunning(id: string): Promise<boolean> {
-		return (await this.#sessions.loaded()).some((info) => info.id === id && info.isRunning);
+		return (await this.sessions.loaded()).some((info) => info.id === id && info.isRunning);
 	}
 
 	/** Running turns finish here, and the session stays in use until then. */

@@ -1,7 +1,9 @@
 // The gateway's sessions as one relayed command sees them: each opens with the command's environment and options, and ends its
 // turn with the command.
+import type { ForkedSession } from "../../api/values/file-changes.ts";
 import { toKernelError } from "../../base/errors.ts";
-import type { CreationOptions, OpeningOptions, SessionHandle, SessionsApi } from "../../kernel/api.ts";
+import { ForwardedSessions } from "../../cluster/forwarded-sessions.ts";
+import type { CreationOptions, ForkOptions, OpeningOptions, SessionHandle, SessionsApi } from "../../kernel/api.ts";
 
 export interface CommandOptions {
 	/** Default work directory, absolute. */
@@ -17,60 +19,62 @@ export interface CommandOptions {
 	readonly thinking?: boolean | null;
 }
 
-export interface CommandSessions {
-	readonly sessions: SessionsApi;
-	/** Ends the turns of its sessions as cancelled, and unloads those that nobody else uses. */
-	end(): Promise<void>;
-}
+export class CommandSessions extends ForwardedSessions {
+	readonly #command: CommandOptions;
+	readonly #used = new Map<string, SessionHandle["session"]>();
 
-export function createCommandSessions(shared: SessionsApi, command: CommandOptions): CommandSessions {
-	const used = new Map<string, SessionHandle["session"]>();
-	const opening = <Options extends OpeningOptions>(options: Options): Options => ({
-		...options,
-		environment: { ...command.environment, ...options.environment },
-		isWholeEnvironment: true,
-		additionalDirs: [...(command.additionalDirs ?? []), ...(options.additionalDirs ?? [])],
-		rules: [...(command.rules ?? []), ...(options.rules ?? [])],
-		addedMcpServers: [...(command.mcpServers ?? []), ...(options.addedMcpServers ?? [])],
-	});
-	const noted = (handle: SessionHandle): SessionHandle => {
-		used.set(handle.session.id, handle.session);
+	constructor(shared: SessionsApi, command: CommandOptions) {
+		super(shared);
+		this.#command = command;
+	}
+
+	override async create(options: CreationOptions): Promise<SessionHandle> {
+		const { workDir, model = null, thinking } = this.#command;
+		const creation = {
+			...this.#opening(options),
+			workDir: options.workDir ?? workDir,
+			model: options.model ?? model,
+			...(typeof thinking === "boolean" ? { thinking } : {}),
+		};
+		return this.#noted(await this.sessions.create(creation));
+	}
+
+	async acquire(id: string, options: OpeningOptions = {}): Promise<SessionHandle> {
+		if (!this.#used.has(id)) await refuseUsed(id, this.sessions);
+		return this.#noted(await this.sessions.acquire(id, this.#opening(options)));
+	}
+
+	override fork(id: string, options?: ForkOptions): Promise<ForkedSession> {
+		return this.sessions.fork(id, { ...options, isOpenedAnew: true });
+	}
+
+	/** Ends the turns of the command's sessions as cancelled. */
+	async stop(): Promise<void> {
+		await Promise.all([...this.#used.values()].map(endTurn));
+	}
+
+	/** The same, and unloads those that nobody else uses. */
+	async end(): Promise<void> {
+		await this.stop();
+		await Promise.all([...this.#used.keys()].map((id) => this.sessions.unload(id)));
+	}
+
+	#noted(handle: SessionHandle): SessionHandle {
+		this.#used.set(handle.session.id, handle.session);
 		return handle;
-	};
-	const creation = (options: CreationOptions): CreationOptions => ({
-		...opening(options),
-		workDir: options.workDir ?? command.workDir,
-		model: options.model ?? command.model ?? null,
-		...(typeof command.thinking === "boolean" ? { thinking: command.thinking } : {}),
-	});
-	const sessions: SessionsApi = {
-		takesEditorFiles: shared.takesEditorFiles,
-		create: async (options) => noted(await shared.create(creation(options))),
-		acquire: async (id, options = {}) => {
-			if (!used.has(id)) await refuseUsed(id, shared);
-			return noted(await shared.acquire(id, opening(options)));
-		},
-		fork: (id, options) => shared.fork(id, { ...options, isOpenedAnew: true }),
-		loaded: () => shared.loaded(),
-		list: (query) => shared.list(query),
-		storedEvents: (session) => shared.storedEvents(session),
-		models: () => shared.models(),
-		skills: () => shared.skills(),
-		skillText: (name) => shared.skillText(name),
-		interrupt: (id) => shared.interrupt(id),
-		unload: (id) => shared.unload(id),
-		archive: (id) => shared.archive(id),
-		unarchive: (id) => shared.unarchive(id),
-		delete: (id) => shared.delete(id),
-		stop: async () => void (await Promise.all([...used.values()].map(endTurn))),
-	};
-	return {
-		sessions,
-		async end() {
-			await sessions.stop();
-			await Promise.all([...used.keys()].map((id) => shared.unload(id)));
-		},
-	};
+	}
+
+	#opening<Options extends OpeningOptions>(options: Options): Options {
+		const { environment, additionalDirs = [], rules = [], mcpServers = [] } = this.#command;
+		return {
+			...options,
+			environment: { ...environment, ...options.environment },
+			isWholeEnvironment: true,
+			additionalDirs: [...additionalDirs, ...(options.additionalDirs ?? [])],
+			rules: [...rules, ...(options.rules ?? [])],
+			addedMcpServers: [...mcpServers, ...(options.addedMcpServers ?? [])],
+		};
+	}
 }
 
 /** A session in use keeps the options it was opened with: without this command's environment and rules. */

@@ -18,7 +18,7 @@ import { parseClaudeFlags } from "../arguments/sdk/claude-options.ts";
 import { readClaudeOptions } from "../claude/claude-settings.ts";
 import { checkServed } from "../codex/app-server.ts";
 import { type ConfigOverrides, readConfigOverrides } from "../codex/config-overrides.ts";
-import { type CommandOptions, createCommandSessions, findUser } from "./command-sessions.ts";
+import { type CommandOptions, CommandSessions, findUser } from "./command-sessions.ts";
 
 /** The gateway that serves. */
 export interface RelayHost {
@@ -81,11 +81,11 @@ async function prepareClaude(
 		notice: "",
 		async run(socket, signal) {
 			const transport = openTransport(socket);
-			const { sessions, end } = createCommandSessions(host.sessions, { workDir: cwd, environment });
+			const sessions = new CommandSessions(host.sessions, { workDir: cwd, environment });
 			const serving = serveClaude(transport, { ...host, sessions }, options, signal);
 			const error = await serving.ended;
 			await serving.finish();
-			await end();
+			await sessions.end();
 			return { exitCode: error === null ? 0 : 1, error };
 		},
 	};
@@ -106,7 +106,7 @@ async function prepareAppServer(
 		notice: toNotice(overrides),
 		async run(socket, signal) {
 			const transport = openTransport(socket);
-			const { sessions, end } = createCommandSessions(host.sessions, options);
+			const sessions = new CommandSessions(host.sessions, options);
 			const place = { home: shareDir, sandbox: mode, hasNetwork: sandbox.network !== "none" };
 			const dialect = createCodexDialect(place);
 			const settings = () => ({ rules: conversation.rules ?? dialect.rules, methods: conversation.methods });
@@ -124,7 +124,7 @@ async function prepareAppServer(
 			await nextTurn();
 			await transport.flush();
 			conversation.leave();
-			await end();
+			await sessions.end();
 			return { exitCode: transport.gone.aborted ? 1 : 0, error: null };
 		},
 	};

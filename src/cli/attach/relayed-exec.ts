@@ -14,7 +14,7 @@ import { type ConfigOverrides, readConfigOverrides } from "../codex/config-overr
 import { checkPrompt, runTurn } from "../codex/exec.ts";
 import { readExecInput } from "../codex/exec-input.ts";
 import { execMode, sandboxRules } from "../codex/exec-settings.ts";
-import { createCommandSessions } from "./command-sessions.ts";
+import { CommandSessions } from "./command-sessions.ts";
 import {
 	checkSandbox,
 	type PreparedCommand,
@@ -41,7 +41,7 @@ export async function prepareExec(
 		throw new Error("developer_instructions are not served with resume.");
 	const cwd = path.resolve(process.cwd, options.workDir ?? ".");
 	const command = toCommandOptions(overrides, { ...process, cwd });
-	const commandSessions = createCommandSessions(host.sessions, {
+	const sessions = new CommandSessions(host.sessions, {
 		...command,
 		additionalDirs: [
 			...options.additionalDirs.map((directory) => path.resolve(process.cwd, directory)),
@@ -50,7 +50,7 @@ export async function prepareExec(
 		rules: isConfined ? sandboxRules(asked, sandbox.network) : [],
 	});
 	// Opened before the command is taken: a failure is reported by its own process.
-	const handle = await open(commandSessions.sessions, options, overrides);
+	const handle = await open(sessions, options, overrides);
 	if (!isConfined) await handle.session.send({ type: "mode.set", mode: "yolo" });
 	return {
 		notice: toNotice(overrides),
@@ -65,7 +65,7 @@ export async function prepareExec(
 				const parts = { session: handle.session, isConfined, log: host.log };
 				const work = runTurn(parts, input, overrides, true, output, stopped);
 				await Promise.race([work, aborted(stopped)]);
-				if (stopped.aborted) await commandSessions.sessions.stop();
+				if (stopped.aborted) await sessions.stop();
 				const exitCode = await work;
 				await output.flush();
 				return { exitCode, error: null };
@@ -74,7 +74,7 @@ export async function prepareExec(
 			} finally {
 				if (!isConfined) await handle.session.send({ type: "mode.set", mode: "default" });
 				await handle.discard();
-				await commandSessions.end();
+				await sessions.end();
 			}
 		},
 	};
