@@ -1,8 +1,7 @@
 // The entry module of the one-file program, run by Bun: loads the rest. Needs no code cache, because the file contains compiled
 // code.
 import path from "node:path";
-import { withImpliedCommand } from "./arguments/executable-name.ts";
-import { isRelayed } from "./attach/relayed-command.ts";
+import { runInGateway } from "./attach/relayed-command.ts";
 import { exitSoon } from "./process/process-exit.ts";
 
 /** The signals clients send to stop the program. */
@@ -28,12 +27,8 @@ async function launch(): Promise<void> {
 	setTimeout(endStart, startTime).unref();
 	// The name used to call the program: `execPath` resolves symbolic links.
 	const executable = process.argv0;
-	const words = withImpliedCommand(executable, argv);
-	if (isRelayed(words)) {
-		const { relay } = await import("./attach/relay.ts");
-		const code = await relay(words);
-		if (code !== null) return void (await exitSoon(code));
-	}
+	const code = await runInGateway(executable, argv);
+	if (code !== null) return void (await exitSoon(code));
 	const [{ main }, { createOneFileInstallation }] = await Promise.all([
 		import("./main.ts"),
 		import("./installation/one-file.ts"),

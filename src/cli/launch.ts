@@ -1,6 +1,5 @@
 // The entry file of the executable. Imports little, because a command that a gateway serves loads nothing else.
-import { withImpliedCommand } from "./arguments/executable-name.ts";
-import { isRelayed } from "./attach/relayed-command.ts";
+import { runInGateway } from "./attach/relayed-command.ts";
 import { exitSoon } from "./process/process-exit.ts";
 
 const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -10,12 +9,8 @@ export async function launch(executable: string, argv: readonly string[]): Promi
 	process.on("SIGUSR1", () => {});
 	// Until the server handles signals, being stopped is a normal end: clients report a death by signal as a crash.
 	for (const signal of stopSignals) process.once(signal, () => void exitSoon(0));
-	const words = withImpliedCommand(executable, argv);
-	if (isRelayed(words)) {
-		const { relay } = await import("./attach/relay.ts");
-		const code = await relay(words);
-		if (code !== null) return void (await exitSoon(code));
-	}
+	const code = await runInGateway(executable, argv);
+	if (code !== null) return void (await exitSoon(code));
 	const { start } = await import("./start.ts");
 	await start(executable, argv, __dirname);
 }

@@ -2,6 +2,8 @@
 // each beginning with a line: the command to serve, and the name that the gateway gave it. The second one stands for the process:
 // whatever the relay sends there is a signal, and its end is the end of the process. The first one ends with stdin.
 
+import type { Socket } from "node:net";
+
 /** The socket in the share directory. */
 export const socketName = "gateway.sock";
 
@@ -27,4 +29,39 @@ export function toOutcome(line: string): Outcome | null {
 	} catch {
 		return null;
 	}
+}
+
+/** A line of more characters is not read to its end. */
+const lineLimit = 4_194_304;
+
+const endings = ["error", "close", "end"] as const;
+
+/**
+ * Reads the first line of a connection and pauses it; `rest` are bytes that came with it. An empty line stands for one that is too
+ * long. Null if the peer disconnects first, or the signal aborts.
+ */
+export function readFirstLine(
+	socket: Socket,
+	signal?: AbortSignal,
+): Promise<{ readonly line: string; readonly rest: Buffer } | null> {
+	return new Promise((resolve) => {
+		let seen = Buffer.alloc(0);
+		const settle = (result: { readonly line: string; readonly rest: Buffer } | null) => {
+			socket.off("data", take);
+			for (const event of endings) socket.off(event, giveUp);
+			signal?.removeEventListener("abort", giveUp);
+			socket.pause();
+			resolve(result);
+		};
+		const take = (bytes: Buffer) => {
+			seen = Buffer.concat([seen, bytes]);
+			const end = seen.indexOf("\n");
+			if (end !== -1) settle({ line: seen.toString("utf8", 0, end), rest: seen.subarray(end + 1) });
+			else if (seen.length > lineLimit) settle({ line: "", rest: Buffer.alloc(0) });
+		};
+		const giveUp = () => settle(null);
+		socket.on("data", take);
+		for (const event of endings) socket.on(event, giveUp);
+		signal?.addEventListener("abort", giveUp, { once: true });
+	});
 }

@@ -1,17 +1,14 @@
 // The gateway's Unix socket: serves relayed commands with the gateway's sessions.
-import { createConnection, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import path from "node:path";
 import * as v from "valibot";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { productVersion } from "../../host/product.ts";
-import { listenPrivately } from "../../ports/network/unix-socket.ts";
-import { type Outcome, socketName } from "./attach-protocol.ts";
+import { connectTo, listenPrivately } from "../../ports/network/unix-socket.ts";
+import { type Outcome, readFirstLine, socketName } from "./attach-protocol.ts";
 import { type PreparedCommand, prepareCommand, type RelayHost } from "./relayed-commands.ts";
-
-/** Maximum characters of a command with its environment. */
-const commandLimit = 4_194_304;
 
 const commandSchema = v.object({
 	version: v.string(),
@@ -70,15 +67,10 @@ export async function startAttachServer(parts: AttachParts): Promise<{ close(): 
 	};
 }
 
-function isServed(file: string): Promise<boolean> {
-	return new Promise((resolve) => {
-		const socket = createConnection(file);
-		socket.once("connect", () => {
-			socket.destroy();
-			resolve(true);
-		});
-		socket.once("error", () => resolve(false));
-	});
+async function isServed(file: string): Promise<boolean> {
+	const socket = await connectTo(file).catch(() => null);
+	socket?.destroy();
+	return socket !== null;
 }
 
 /** A command that was taken. */
@@ -94,8 +86,10 @@ const patience = 5000;
 
 async function serveRelay(socket: Socket, parts: AttachParts, commands: Commands): Promise<void> {
 	socket.on("error", () => {});
-	const line = await readCommand(socket);
-	if (line === null) return;
+	const first = await readFirstLine(socket);
+	if (first === null) return;
+	const { line, rest } = first;
+	if (rest.length > 0) socket.unshift(rest);
 	const named = v.safeParse(v.pipe(v.string(), v.parseJson(), presenceSchema), line);
 	const attended = named.success ? commands.get(named.output.command) : undefined;
 	if (attended !== undefined) return await attend(socket, attended);
@@ -131,28 +125,6 @@ async function attend(socket: Socket, { stopping, attended }: TakenCommand): Pro
 		socket.resume();
 	});
 	stopping.abort();
-}
-
-/** Reads the first line of a connection; later bytes stay unread. Null if the relay disconnects first. */
-function readCommand(socket: Socket): Promise<string | null> {
-	return new Promise((resolve) => {
-		let seen = Buffer.alloc(0);
-		const settle = (line: string | null) => {
-			socket.removeListener("data", take);
-			socket.pause();
-			resolve(line);
-		};
-		const take = (bytes: Buffer) => {
-			seen = Buffer.concat([seen, bytes]);
-			const end = seen.indexOf("\n");
-			if (end === -1 && seen.length <= commandLimit) return;
-			settle(end === -1 ? "" : seen.toString("utf8", 0, end));
-			if (end !== -1 && end + 1 < seen.length) socket.unshift(seen.subarray(end + 1));
-		};
-		socket.on("data", take);
-		socket.once("end", () => settle(null));
-		socket.once("close", () => settle(null));
-	});
 }
 
 /** Throws, with the reason, for a command that cannot be served here. */

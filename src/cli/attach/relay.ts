@@ -6,7 +6,7 @@ import { isatty } from "node:tty";
 import { productVersion } from "../../host/product.ts";
 import { findHome } from "../home.ts";
 import { handleStopSignals, stopSignals } from "../process/stop-signals.ts";
-import { type Outcome, socketName, toOutcome } from "./attach-protocol.ts";
+import { type Outcome, readFirstLine, socketName, toOutcome } from "./attach-protocol.ts";
 
 /** Milliseconds for the gateway to accept the command. */
 const patience = 5000;
@@ -50,7 +50,7 @@ export async function relay(argv: readonly string[]): Promise<number | null> {
 	const umask = process.umask();
 	const command = { version: productVersion, argv, cwd: process.cwd(), environment, umask, asked };
 	socket.write(`${JSON.stringify(command)}\n`);
-	const first = await readLine(socket);
+	const first = await readFirstLine(socket, AbortSignal.timeout(patience));
 	const answer = first === null ? null : toOutcome(first.line);
 	if (first === null || answer === null || !("taken" in answer)) {
 		socket.destroy();
@@ -62,7 +62,6 @@ export async function relay(argv: readonly string[]): Promise<number | null> {
 	say(`${how}${answer.notice}`.trimEnd());
 	const endsWithSignal = argv[0] === "codex" && !argv.includes("app-server");
 	const presence = await connect(target.socket);
-	presence?.on("error", () => {});
 	presence?.write(`${JSON.stringify({ command: answer.command })}\n`);
 	return await join(socket, first.rest, { presence, endsWithSignal });
 }
@@ -71,30 +70,8 @@ function connect(file: string): Promise<Socket | null> {
 	return new Promise((resolve) => {
 		const socket = createConnection({ path: file, allowHalfOpen: true });
 		socket.once("connect", () => resolve(socket));
-		socket.once("error", () => resolve(null));
-	});
-}
-
-/** The first line, and bytes received with it; null on a timeout. */
-function readLine(socket: Socket): Promise<{ readonly line: string; readonly rest: Buffer } | null> {
-	return new Promise((resolve) => {
-		let seen = Buffer.alloc(0);
-		const settle = (result: { readonly line: string; readonly rest: Buffer } | null) => {
-			clearTimeout(timer);
-			socket.removeListener("data", take);
-			socket.pause();
-			resolve(result);
-		};
-		const take = (bytes: Buffer) => {
-			seen = Buffer.concat([seen, bytes]);
-			const end = seen.indexOf("\n");
-			if (end !== -1) settle({ line: seen.toString("utf8", 0, end), rest: seen.subarray(end + 1) });
-		};
-		const timer = setTimeout(() => settle(null), patience);
-		socket.on("data", take);
-		socket.on("error", () => settle(null));
-		socket.on("close", () => settle(null));
-		socket.on("end", () => settle(null));
+		// Later errors show as the end of the connection.
+		socket.on("error", () => resolve(null));
 	});
 }
 

@@ -1,7 +1,14 @@
 // Which commands a gateway may serve: checked before the program is loaded.
+import { withImpliedCommand } from "../arguments/executable-name.ts";
+
+/** The exit code of a command that a gateway served; null if this process must run it itself. */
+export async function runInGateway(executable: string, argv: readonly string[]): Promise<number | null> {
+	const words = withImpliedCommand(executable, argv);
+	return isRelayed(words) ? await (await import("./relay.ts")).relay(words) : null;
+}
 
 /** Whether a gateway can serve the command: one of an SDK that speaks lines of JSON. */
-export function isRelayed([command, ...words]: readonly string[]): boolean {
+function isRelayed([command, ...words]: readonly string[]): boolean {
 	const has = (...flags: readonly string[]) => flags.some((flag) => words.includes(flag));
 	if (command === "codex") return has("app-server") || (has("exec", "e") && has("--experimental-json", "--json"));
 	if (command !== "claude") return false;

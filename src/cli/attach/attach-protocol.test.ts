@@ -1,0 +1,53 @@
+import { once } from "node:events";
+import { createConnection, createServer, type Server, type Socket } from "node:net";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { readFirstLine } from "./attach-protocol.ts";
+
+let server: Server;
+let [peer, socket]: Socket[] = [];
+
+beforeEach(async () => {
+	server = createServer().listen(0, "127.0.0.1");
+	await once(server, "listening");
+	const address = server.address();
+	const accepted = once(server, "connection");
+	peer = createConnection(typeof address === "object" ? (address?.port ?? 0) : 0, "127.0.0.1");
+	[socket] = await accepted;
+});
+
+afterEach(() => {
+	for (const each of [peer, socket]) each?.destroy();
+	server.close();
+});
+
+function both(): { readonly peer: Socket; readonly socket: Socket } {
+	if (peer === undefined || socket === undefined) throw new Error("There is no connection.");
+	return { peer, socket };
+}
+
+it("reads the first line, and leaves what follows alone, also when the time for the line is over", async () => {
+	const { peer, socket } = both();
+	const time = new AbortController();
+	const reading = readFirstLine(socket, time.signal);
+	peer.write("one\ntwo");
+	const first = await reading;
+	expect([first?.line, first?.rest.toString("utf8")]).toEqual(["one", "two"]);
+	const data = once(socket, "data");
+	socket.resume();
+	time.abort();
+	expect(socket.isPaused()).toBe(false);
+	peer.write("three");
+	expect(String(await data)).toBe("three");
+});
+
+it("is null when the peer leaves, or the time is over", async () => {
+	const { peer, socket } = both();
+	const time = new AbortController();
+	const late = readFirstLine(socket, time.signal);
+	time.abort();
+	expect(await late).toBeNull();
+	socket.resume();
+	const reading = readFirstLine(socket);
+	peer.end("half a line");
+	expect(await reading).toBeNull();
+});
