@@ -2,6 +2,7 @@
 import type { AgentEvent } from "../../api/values/event.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { SessionHandle, SessionInfo, SessionsApi } from "../../kernel/api.ts";
+import { toTurnStart } from "../../kernel/hosting/turn-start.ts";
 import type { Session } from "../../kernel/session/session.ts";
 
 export class SoleSession implements SessionsApi {
@@ -29,15 +30,7 @@ export class SoleSession implements SessionsApi {
 		return {
 			session,
 			info: this.#info(),
-			startTurn: (input, { key, takeOver, trace, ...options } = {}) =>
-				session.send({
-					type: "turn.start",
-					input,
-					options,
-					...(key === undefined ? {} : { key }),
-					...(takeOver === undefined ? {} : { takeOver }),
-					...(trace === undefined ? {} : { trace }),
-				}),
+			startTurn: (input, options) => session.send(toTurnStart(input, options)),
 			release() {},
 			async discard() {},
 		};

@@ -38,6 +38,7 @@ import {
 import { cancelAndArchive, endWork, isRunning, mayHaveBackgroundWork, toInfo } from "./hosted-session.ts";
 import type { Kernel } from "./kernel.ts";
 import { SlotCache } from "./slot-cache.ts";
+import { toTurnStart } from "./turn-start.ts";
 
 export interface SessionHostParts extends CommonOptions {
 	readonly kernel: Kernel;
@@ -357,16 +358,10 @@ export class SessionHost implements SessionsApi {
 		return {
 			session,
 			info: toInfo(id, chosen, session),
-			startTurn: async (input, { key, takeOver, trace, ...options } = {}) => {
+			startTurn: async (input, options) => {
 				this.#refuseGone(id);
-				const start = {
-					type: "turn.start",
-					input,
-					options,
-					...(key === undefined ? {} : { key }),
-					...(takeOver === undefined ? {} : { takeOver }),
-					...(trace === undefined ? {} : { trace }),
-				} as const;
+				const start = toTurnStart(input, options);
+				const { key } = start;
 				if (key !== undefined && session.hasTurn(key)) return await session.send(start);
 				const { runningTurns } = this.#parts.configuration.agentwire.limits;
 				const running = this.#cache.slots().filter(({ value }) => value !== null && isRunning(value)).length;

@@ -1,0 +1,18 @@
+import type { Command } from "../../api/values/command.ts";
+import type { UserInput } from "../../api/values/content.ts";
+import type { TurnStartOptions } from "../../api/values/turn-options.ts";
+
+/** The command for the `startTurn` of a session handle. */
+export function toTurnStart(
+	input: UserInput,
+	{ key, takeOver, trace, ...options }: TurnStartOptions = {},
+): Extract<Command, { type: "turn.start" }> {
+	return {
+		type: "turn.start",
+		input,
+		options,
+		...(key === undefined ? {} : { key }),
+		...(takeOver === undefined ? {} : { takeOver }),
+		...(trace === undefined ? {} : { trace }),
+	};
+}
