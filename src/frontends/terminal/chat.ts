@@ -316,9 +316,11 @@ export class Chat {
 				this.#tui.requestRender();
 			},
 			done: (note, prompt) => {
+				// A conversation that went back is shown again by its event, before or after this.
 				this.#outcome = note;
-				void this.#showHistory().catch((thrown: unknown) => this.#report(thrown));
+				this.#transcript.note(note);
 				if (prompt !== null) this.#editor.setText(prompt);
+				this.#tui.requestRender();
 			},
 			report: (thrown) => this.#report(thrown),
 		});
