@@ -7,7 +7,7 @@ import { parseTranscript } from "../../testing/transcripts/format.ts";
 import type { ConformanceCall } from "../arguments/options/conformance-options.ts";
 import { isFailure, type Result, toJson, toJunit, toLines, toSummary, verdictOf } from "./report.ts";
 import { runScenario } from "./scenario.ts";
-import { folders, suites } from "./suites.ts";
+import { folderOf, suites } from "./suites.ts";
 
 /** Milliseconds to wait for one line, which may include the start of a program. */
 const patience = 20_000;
@@ -18,7 +18,7 @@ export async function runConformance(call: ConformanceCall, installation: Instal
 	const expected = await readExpectedFailures(call.expectedFailures);
 	const texts = await readScenarios(installation);
 	const chosen = call.suites.flatMap((suite) =>
-		suites[dialect][suite].map((name) => ({ suite, name: `${folders[dialect]}/${name}` })),
+		suites[dialect][suite].map((name) => ({ suite, name: `${folderOf(dialect)}/${name}` })),
 	);
 	const scenarios = chosen.filter(({ name }) => only === null || name.includes(only));
 	if (scenarios.length === 0) {

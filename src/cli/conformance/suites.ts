@@ -47,9 +47,15 @@ export const suites: Readonly<Record<ConformanceDialect, Readonly<Record<Suite, 
 		faults: ["busy", "id-spellings", "end-of-input"],
 	},
 	acp: {
-		core: ["turn", "cancel-tool", "cancel-before", "subagent", "command-output"],
-		approvals: ["permission-for-session", "permission-two", "permission-diff", "cancel-permission"],
-		sessions: ["load", "load-cancelled-turn", "close", "delete"],
+		core: ["turn", "versions", "many-parts", "cancel-tool", "cancel-before", "subagent", "command-output"],
+		approvals: [
+			"permission-answers",
+			"permission-for-session",
+			"permission-two",
+			"permission-diff",
+			"cancel-permission",
+		],
+		sessions: ["load", "load-cancelled-turn", "unprompted", "close", "delete"],
 		faults: ["unknown-session", "provider-failed", "end-of-input"],
 	},
 	claude: {
@@ -72,16 +78,8 @@ export const suites: Readonly<Record<ConformanceDialect, Readonly<Record<Suite, 
 	},
 };
 
-/** The folders of the transcripts. */
-export const folders: Readonly<Record<ConformanceDialect, string>> = {
-	wire: "kimi",
-	legacy: "legacy",
-	meerkat: "meerkat",
-	acp: "acp",
-	claude: "claude",
-	codex: "codex",
-	gateway: "gateway",
-};
+/** The folder of the transcripts. */
+export const folderOf = (dialect: ConformanceDialect): string => (dialect === "wire" ? "kimi" : dialect);
 
 /** The opening messages of Kimi Wire clients. Transcripts omit them, because our server does not require them. */
 export const wireOpening: readonly Move[] = [
