@@ -22,7 +22,9 @@ const patience = 5_000;
 async function readSecret({ shareDir, files }: SocketParts): Promise<string> {
 	const tokens = createTokens(path.join(shareDir, tokenFile), files, randomIdentifiers, process.getuid?.() ?? null);
 	await tokens.prepare(false);
-	return (await tokens.find("control")) ?? "";
+	const secret = await tokens.find("control");
+	if (secret === null) throw new Error(`${tokenFile} has no token with the scope "control".`);
+	return secret;
 }
 
 /** Serves sessions to another process until it disconnects. */
