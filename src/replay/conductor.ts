@@ -32,7 +32,7 @@ export class Conductor {
 	#isFromLog = false;
 	/** The difference, also one after the end of the recording. */
 	surplus: Difference | null = null;
-	/** Counts what happens, for whoever watches whether anything does. */
+	/** Counts steps, so that a stalled replay can be noticed. */
 	steps = 0;
 
 	constructor(scores: ReadonlyMap<string, Score>) {

@@ -17,7 +17,7 @@ describe("a numeric id with its exact digits", () => {
 		['{"id":1.0}', null],
 		['{"id":1e3}', null],
 		['{"id":1.5}', null],
-		// The last one counts, as for whoever parses the line.
+		// The last one counts, as in JSON.parse.
 		['{"id":1,"id":2}', 2],
 		['{"\\u0069d":3}', 3],
 		// What only looks like it.

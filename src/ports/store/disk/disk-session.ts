@@ -225,7 +225,7 @@ export async function openDiskSession(
 			try {
 				await sessionLog.close();
 			} finally {
-				// This process lives on: whoever opens the session next would have to wait, or be refused.
+				// This process keeps running, so a lease left behind would delay or refuse the next process.
 				await beginning.lease()?.release();
 			}
 		}
