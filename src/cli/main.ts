@@ -179,7 +179,7 @@ async function runCommand(executable: string, command: PrintingCommand, installa
 		case "replay":
 			return await (await import("./sessions/session-replay.ts")).runReplay(command.subject);
 		case "sessions":
-			return await (await import("./sessions/sessions.ts")).runSessions(executable, command.action);
+			return await (await import("./sessions/sessions.ts")).runSessions(executable, command.action, installation);
 		case "store":
 			return await (await import("./store/store.ts")).runStore(command.action);
 		case "plugin":

@@ -1,4 +1,5 @@
 // The command `sessions` as people and programs run it, over this program's sessions and those of kimi-code.
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -132,6 +133,7 @@ describe("agentwire sessions", () => {
 		[["sessions", "list"]],
 		[["sessions", "show", "own"]],
 		[["sessions", "delete", "own", "--yes"]],
+		[["sessions", "fork", "own"]],
 		[["sessions", "export", "own"]],
 		[["export", "own"]],
 	])("says of settings that cannot be read what is wrong: %j", async (words) => {
@@ -146,7 +148,11 @@ describe("agentwire sessions", () => {
 	});
 
 	it.each([
-		[[], "needs one of list, show, export, delete"],
+		[[], "needs one of list, show, export, fork, delete"],
+		[["fork"], "needs the id of a session"],
+		[["fork", "own", "--into"], "--into needs a value (DIR)"],
+		[["fork", "own", "--worktree=yes"], "--worktree takes no value"],
+		[["fork", "own", "--all"], "does not know '--all'"],
 		[["purge"], "does not know 'purge'"],
 		[["show"], "needs the id of a session"],
 		[["list", "--all"], "does not know '--all'"],
@@ -154,6 +160,102 @@ describe("agentwire sessions", () => {
 	])("refuses %j", async (words, reason) => {
 		const { code, stderr } = await createStage().run("sessions", ...words);
 		expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(reason) });
+	});
+});
+
+/** A session of two turns in a repository: the first writes `a.txt` and `.env`, the second changes both. */
+async function createTurns() {
+	const shell = (id: string, command: string) => `text: Well.\n${toolCall(id, "Shell", { command })}`;
+	const stage = createStage({
+		scripts: [shell("call-1", "echo one > a.txt; echo KEY=1 > .env"), "text: Done."],
+	});
+	writeFileSync(path.join(stage.workDir, ".gitignore"), ".env\nnode_modules/\n");
+	mkdirSync(path.join(stage.workDir, "node_modules"));
+	writeFileSync(path.join(stage.workDir, "node_modules", "x.js"), "");
+	const git = (...words: string[]) =>
+		execFileSync("git", ["-c", "user.name=n", "-c", "user.email=e", ...words], { cwd: stage.workDir });
+	git("init", "-q");
+	git("add", ".gitignore");
+	git("commit", "-qm", "First");
+	const prompt = async (text: string) =>
+		expect(await stage.run("--yolo", "--session", "own", "-p", text)).toMatchObject({ code: 0 });
+	await prompt("Write it");
+	stage.setScripts([shell("call-2", "echo two > a.txt; echo KEY=2 > .env"), "text: Done."]);
+	await prompt("Change it");
+	return { stage, git, read: (directory: string, name: string) => readFileSync(path.join(directory, name), "utf8") };
+}
+
+describe("agentwire sessions fork", () => {
+	it("continues a copy of a session, or of its beginning, in the same directory", async () => {
+		const { stage, read } = await createTurns();
+		const { code, stdout, stderr } = await stage.run("sessions", "fork", "own");
+		const [, id = ""] = /^Forked own as (\S+) in /.exec(stdout) ?? [];
+		expect({ code, stdout, stderr }).toEqual({
+			code: 0,
+			stdout: `Forked own as ${id} in ${stage.workDir}.\nContinue it: agentwire -w ${stage.workDir} -r ${id}\n`,
+			stderr: "",
+		});
+		expect((await stage.run("sessions", "show", id)).stdout).toMatch(/Write it.*Change it/s);
+		const cut = await stage.run("sessions", "fork", "session_own", "--before", "2", "--json");
+		const forked = JSON.parse(cut.stdout);
+		expect(forked).toEqual({
+			forked: "own",
+			id: expect.any(String),
+			work_dir: stage.workDir,
+			left: [],
+			reasons: [],
+		});
+		const shown = (await stage.run("sessions", "show", forked.id)).stdout;
+		expect(shown).toContain("Write it");
+		expect(shown).not.toContain("Change it");
+		expect(read(stage.workDir, "a.txt")).toBe("two\n");
+	});
+
+	it("copies the files as they were before a turn, and names what it could not copy", async () => {
+		const { stage, git, read } = await createTurns();
+		const beside = `${stage.workDir}-fork`;
+		const { code, stdout } = await stage.run("sessions", "fork", "own", "--before=2", "--files");
+		expect(code).toBe(0);
+		expect(stdout).toContain(` in ${beside}.\nNot copied: node_modules: git ignores the directory`);
+		expect([read(beside, "a.txt"), read(beside, ".env")]).toEqual(["one\n", "KEY=1\n"]);
+		expect(existsSync(path.join(beside, ".git"))).toBe(false);
+		const [, id = ""] = /^Forked own as (\S+) in /.exec(stdout) ?? [];
+		stage.setScripts([`text: Look.\n${toolCall("call-3", "Shell", { command: "cat a.txt > seen.txt" })}`, "text: So."]);
+		expect(await stage.run("-w", beside, "-r", id, "--yolo", "-p", "Read it")).toMatchObject({ code: 0 });
+		expect(read(beside, "seen.txt")).toBe("one\n");
+		// The next one does not meet the first.
+		expect((await stage.run("sessions", "fork", "own", "--files")).stdout).toContain(` in ${beside}-2.\n`);
+		const tree = path.join(stage.workDir, "..", "tree of it");
+		const made = await stage.run("sessions", "fork", "own", "--into", "../tree of it", "--worktree");
+		expect(made.stdout).toContain(`-w '${tree}' -r `);
+		expect([read(tree, "a.txt"), read(tree, ".env")]).toEqual(["two\n", "KEY=2\n"]);
+		expect(git("worktree", "list", "--porcelain").toString()).toContain(`worktree ${tree}\n`);
+	});
+
+	it("says why there is no fork", async () => {
+		const { stage } = await createTurns();
+		const fork = async (...words: string[]) => {
+			const { code, stderr } = await stage.run("sessions", "fork", ...words);
+			return { code, stderr };
+		};
+		expect(await fork("other")).toEqual({
+			code: 1,
+			stderr: `Error: there is no session "other"; 'sessions list' shows them all.\n`,
+		});
+		expect(await fork("own", "--before", "3")).toEqual({
+			code: 1,
+			stderr:
+				'Error: The session own has no turn "3". Its turns:\n1. Write it (changed files)\n2. Change it (changed files)\n',
+		});
+		expect(await fork("own", "--into", "inside")).toEqual({
+			code: 1,
+			stderr: expect.stringContaining(`inside is inside the work directory ${stage.workDir}.`),
+		});
+		expect(await fork("own", "--into", "..")).toEqual({
+			code: 1,
+			stderr: expect.stringContaining("exists and is not empty. Choose a new directory."),
+		});
+		expect(JSON.parse((await stage.run("sessions", "list", "--json")).stdout).sessions).toHaveLength(1);
 	});
 });
 

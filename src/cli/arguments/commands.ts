@@ -192,7 +192,7 @@ The exit code is 0 when everything is the same, 1 when something differs, and 2 
 		},
 	},
 	sessions: {
-		about: "List, show, export and delete stored sessions.",
+		about: "List, show, export, fork and delete stored sessions.",
 		purpose: `Show and manage the stored sessions of all directories. Those of kimi-code, below ~/.kimi-code or $KIMI_CODE_HOME,
 are listed and shown, and never changed. An id is taken with and without the prefix "session_".`,
 		forms: [
@@ -201,6 +201,10 @@ are listed and shown, and never changed. An id is taken with and without the pre
 			{
 				words: "export [ID] [--replayable] [--output PATH] [--yes]",
 				about: "Put a session into a ZIP file, as 'export' does.",
+			},
+			{
+				words: "fork ID [--before TURN] [--files] [--into DIR] [--worktree] [--json]",
+				about: "Continue a copy of a session, in the same directory or in a copy of its files.",
 			},
 			{ words: "delete ID [--yes] [--json]", about: "Delete a session with all its files; asks on a terminal." },
 		],
@@ -213,6 +217,27 @@ are listed and shown, and never changed. An id is taken with and without the pre
 				about: "Only the sessions of this directory.",
 			},
 			{ names: ["--output", "-o"], value: "PATH", offers: "files", about: "Where the ZIP file is written to." },
+			{
+				names: ["--before"],
+				value: "TURN",
+				about: "End the copy before this turn: its number in /rewind, or its id.",
+			},
+			{
+				names: ["--files"],
+				value: null,
+				about: "Copy the files too, as they were then, to a new directory beside the session's.",
+			},
+			{
+				names: ["--into"],
+				value: "DIR",
+				offers: "directories",
+				about: "Copy the files to this directory, which must be new or empty.",
+			},
+			{
+				names: ["--worktree"],
+				value: null,
+				about: "Make the new directory a git worktree, which writes to the repository's .git.",
+			},
 			{ names: ["--yes", "-y"], value: null, about: "Do not ask." },
 		],
 		parse(words) {

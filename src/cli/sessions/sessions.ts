@@ -1,9 +1,11 @@
-// The command `sessions`: lists, shows, exports and deletes stored sessions. kimi-code sessions are read-only.
+// The command `sessions`: lists, shows, exports, forks and deletes stored sessions. kimi-code sessions are read-only.
 
 import type { ContextRow } from "../../api/values/conversation.ts";
 import { never } from "../../base/abort.ts";
-import { isSystemError, KernelError } from "../../base/errors.ts";
+import { errorText, isSystemError, KernelError } from "../../base/errors.ts";
 import { toJsonLine } from "../../base/json.ts";
+import type { Host } from "../../host/create-host.ts";
+import type { Installation } from "../../host/installation.ts";
 import { type Place, toAbsolutePath } from "../../host/place.ts";
 import { fileFailureText } from "../../ports/files/file-failure.ts";
 import type { Files } from "../../ports/files/port.ts";
@@ -19,24 +21,42 @@ import { runExport } from "./session-export.ts";
 import { withoutPrefix } from "./session-prefix.ts";
 import { type ReadMessage, rowsJson, rowsText, type SessionRow, sessionJson, sessionText } from "./session-table.ts";
 
-interface Stores {
+export interface Stores {
 	readonly files: Files;
 	readonly store: SessionStore;
 	readonly kimiCodeHome: string;
 	readonly place: Place;
+	/** Starts a kernel over the same sessions. */
+	openHost(): Promise<Host>;
 }
 
 type Found = { readonly row: SessionRow } | { readonly row: KimiCodeSession; readonly kimiCode: KimiCodeSession };
 
 /** Runs the command; returns the exit code. Throws UsageError. */
-export async function runSessions(executable: string, action: SessionsAction): Promise<number> {
+export async function runSessions(
+	executable: string,
+	action: SessionsAction,
+	installation: Installation,
+): Promise<number> {
 	if (action.name === "export") return await runExport(executable, action.options);
-	const { files, place, environment, openStore } = await findCommandStore();
+	const { files, place, environment, shareDir, openStore } = await findCommandStore();
 	const kimiCodeHome = toAbsolutePath(environment["KIMI_CODE_HOME"] || "~/.kimi-code", place);
 	let store: SessionStore | null = null;
 	try {
 		store = await openStore();
-		return await answer(action, { files, store, kimiCodeHome, place });
+		const openHost = async () => {
+			const { createHost } = await import("../../host/create-host.ts");
+			return await createHost({
+				home: shareDir,
+				userHome: place.home,
+				workDir: place.currentDir,
+				environment,
+				installation,
+			}).catch((thrown: unknown) => {
+				throw new KernelError("invalid-input", errorText(thrown), { cause: thrown });
+			});
+		};
+		return await answer(executable, action, { files, store, kimiCodeHome, place, openHost });
 	} catch (thrown) {
 		if (!(thrown instanceof KernelError) && !isSystemError(thrown)) throw thrown;
 		process.stderr.write(`Error: ${fileFailureText(thrown)}\n`);
@@ -46,7 +66,11 @@ export async function runSessions(executable: string, action: SessionsAction): P
 	}
 }
 
-async function answer(action: Exclude<SessionsAction, { name: "export" }>, stores: Stores): Promise<number> {
+async function answer(
+	executable: string,
+	action: Exclude<SessionsAction, { name: "export" }>,
+	stores: Stores,
+): Promise<number> {
 	if (action.name === "list") {
 		const workDir = action.workDir === null ? null : await checkWorkDir(action.workDir, stores.place, stores.files);
 		const rows = (await listAll(stores, workDir)).filter(({ row }) => workDir === null || row.workDir === workDir);
@@ -59,7 +83,17 @@ async function answer(action: Exclude<SessionsAction, { name: "export" }>, store
 		process.stderr.write(`Error: there is no session ${JSON.stringify(action.id)}; 'sessions list' shows them all.\n`);
 		return 1;
 	}
-	if (action.name === "delete") return await deleteSession(action, found, stores);
+	if (action.name === "delete" || action.name === "fork") {
+		if ("kimiCode" in found) {
+			process.stderr.write(
+				`Error: ${found.row.id} is a session of kimi-code, which is only read here. Its own program ${action.name}s it.\n`,
+			);
+			return 1;
+		}
+		if (action.name === "delete") return await deleteSession(action, found.row, stores);
+		const { forkSession } = await import("./session-fork.ts");
+		return await forkSession(executable, action, found.row, stores);
+	}
 	const messages = await readMessages(found, stores);
 	process.stdout.write(action.json ? sessionJson(found.row, messages) : sessionText(found.row, messages));
 	return 0;
@@ -90,16 +124,9 @@ async function find(id: string, stores: Stores): Promise<Found | null> {
 
 async function deleteSession(
 	{ yes, json }: Extract<SessionsAction, { name: "delete" }>,
-	found: Found,
+	{ id, workDir, title }: SessionRow,
 	{ store }: Stores,
 ): Promise<number> {
-	const { id, workDir, title } = found.row;
-	if ("kimiCode" in found) {
-		process.stderr.write(
-			`Error: ${id} is a session of kimi-code, which is only read here. Its own program deletes it.\n`,
-		);
-		return 1;
-	}
 	if (!yes) {
 		if (!process.stdin.isTTY) throw new UsageError("sessions delete asks on a terminal; elsewhere it needs --yes.");
 		const { ask, close } = openQuestions(never);

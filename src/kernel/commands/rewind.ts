@@ -1,8 +1,8 @@
 // `/rewind`: lists turns, previews a rewind to before one of them, and performs it.
-import { inputText } from "../../api/values/content.ts";
 import type { FilePlan, Rewound } from "../../api/values/file-changes.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { SessionRewind } from "../rewind/session-rewind.ts";
+import { turnLines } from "../rewind/turn-places.ts";
 import { answering, type SlashCommand } from "./command.ts";
 
 const usage =
@@ -10,8 +10,6 @@ const usage =
 /** Maximum turns to list, and paths to show per kind. */
 const listed = 20;
 const shown = 30;
-/** Characters shown of an input. */
-const excerpt = 60;
 
 const words = ["apply", "files", "conversation", "skip", "take"] as const;
 type Word = (typeof words)[number];
@@ -28,11 +26,7 @@ export function createRewindCommand({ rewind, turnId }: RewindCommandSettings): 
 		const [number = "", ...rest] = argument.split(/\s+/);
 		if (number === "") {
 			if (turns.length === 0) return "There is no turn to go back to.";
-			const lines = turns.map(({ input, hasFiles }, index) => {
-				const text = inputText(input).replaceAll(/\s+/g, " ").slice(0, excerpt);
-				return `${index + 1}. ${text}${hasFiles ? " (changed files)" : ""}`;
-			});
-			return [...lines.slice(-listed), "", usage].join("\n");
+			return [...turnLines(turns).slice(-listed), "", usage].join("\n");
 		}
 		const turn = /^\d+$/.test(number) ? turns[Number(number) - 1] : undefined;
 		if (turn === undefined) return `There is no turn ${number}. ${usage}`;

@@ -1,5 +1,5 @@
 // Where turns begin in the session history and in the context rows.
-import { toParts, type UserInput } from "../../api/values/content.ts";
+import { inputText, toParts, type UserInput } from "../../api/values/content.ts";
 import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
 import { eachOf } from "../../base/collections.ts";
@@ -34,6 +34,17 @@ export async function readTurns(events: AsyncIterable<readonly AgentEvent[]>): P
 		}
 	}
 	return turns;
+}
+
+/** Characters shown of an input. */
+const excerpt = 60;
+
+/** One line for each turn, with its number. */
+export function turnLines(turns: readonly TurnPlace[]): readonly string[] {
+	return turns.map(({ input, hasFiles }, index) => {
+		const text = inputText(input).replaceAll(/\s+/g, " ").slice(0, excerpt);
+		return `${index + 1}. ${text}${hasFiles ? " (changed files)" : ""}`;
+	});
 }
 
 function before(turns: readonly TurnPlace[], id: string): TurnPlace[] {

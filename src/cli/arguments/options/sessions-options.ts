@@ -1,6 +1,7 @@
 // Parses the arguments of `sessions`. sessions.ts runs them.
 
 import { chooseAction } from "../chosen-action.ts";
+import { splitOwnFlags } from "../own-flags.ts";
 import { UsageError } from "../usage-error.ts";
 import { type ExportOptions, toExportOptions } from "./export-options.ts";
 
@@ -9,9 +10,20 @@ export type SessionsAction =
 	| { readonly name: "list"; readonly workDir: string | null; readonly json: boolean }
 	| { readonly name: "show"; readonly id: string; readonly json: boolean }
 	| { readonly name: "export"; readonly options: ExportOptions }
+	| ForkAction
 	| { readonly name: "delete"; readonly id: string; readonly yes: boolean; readonly json: boolean };
 
-const actions = ["list", "show", "export", "delete"] as const;
+export interface ForkAction {
+	readonly name: "fork";
+	readonly id: string;
+	/** A turn's number or id; null for the whole session. */
+	readonly before: string | null;
+	/** Null without files. `into` is a directory as typed; null for one beside the work directory. */
+	readonly files: { readonly into: string | null; readonly worktree: boolean } | null;
+	readonly json: boolean;
+}
+
+const actions = ["list", "show", "export", "fork", "delete"] as const;
 
 /** Null means help. Throws UsageError. */
 export function toSessionsAction([typed, ...words]: readonly string[]): SessionsAction | null {
@@ -29,12 +41,29 @@ export function toSessionsAction([typed, ...words]: readonly string[]): Sessions
 			return { name, workDir: toWorkDir(rest), json };
 		case "show":
 			return { name, id: onlyId(name, rest), json };
+		case "fork":
+			return toFork(rest, json);
 		case "delete": {
 			const yes = rest.some(isYes);
 			const others = rest.filter((word) => !isYes(word));
 			return { name, id: onlyId(name, others), yes, json };
 		}
 	}
+}
+
+const forkFlags = [
+	{ names: ["--before"], value: "TURN" },
+	{ names: ["--files"], value: null },
+	{ names: ["--into"], value: "DIR" },
+	{ names: ["--worktree"], value: null },
+] as const;
+
+function toFork(words: readonly string[], json: boolean): ForkAction {
+	const given = splitOwnFlags(words, forkFlags);
+	const [into, worktree] = [given.last("--into"), given.has("--worktree")];
+	const hasFiles = given.has("--files") || into !== null || worktree;
+	const files = hasFiles ? { into, worktree } : null;
+	return { name: "fork", id: onlyId("fork", given.others), before: given.last("--before"), files, json };
 }
 
 const isYes = (word: string) => word === "--yes" || word === "-y";
@@ -53,10 +82,11 @@ function toWorkDir(words: readonly string[]): string | null {
 }
 
 function onlyId(name: string, words: readonly string[]): string {
+	const flag = words.find((word) => word.startsWith("-"));
+	if (flag !== undefined) throw new UsageError(`The command 'sessions ${name}' does not know '${flag}'.`);
 	const [id, other] = words;
 	if (id === undefined || id.trim() === "")
 		throw new UsageError(`The command 'sessions ${name}' needs the id of a session.`);
-	if (id.startsWith("-")) throw new UsageError(`The command 'sessions ${name}' does not know '${id}'.`);
 	if (other !== undefined)
 		throw new UsageError(`The command 'sessions ${name}' takes one session, found '${other}' too.`);
 	return id;
