@@ -1,6 +1,9 @@
 // What an embedder passes to `createAgent`, in types that stand for themselves: the package's declarations are made from them.
 import type { KernelOptions } from "./client/client.ts";
 import type { ContentCompletedEvent } from "./client/protocol-types.ts";
+import type { SessionRecords } from "./ports/store/session-records.ts";
+
+export type { ListedSession, SessionRecords } from "./ports/store/session-records.ts";
 
 export interface AgentOptions extends KernelOptions {
 	/** The absolute path of the directory for sessions, settings and logs. */
@@ -13,8 +16,8 @@ export interface AgentOptions extends KernelOptions {
 	readonly settings?: string | Readonly<Record<string, unknown>>;
 	/** The environment of commands, hooks and MCP servers, and where provider keys are looked for. Default: this process's. */
 	readonly environment?: Readonly<Record<string, string>>;
-	/** `memory` stores nothing. Default: what the settings say, or else the disk. */
-	readonly store?: "memory";
+	/** `memory` stores nothing; or your own store. Default: what the settings say, or else the disk. */
+	readonly store?: "memory" | SessionRecords;
 	/** Your own models, by the alias under which sessions choose them. The first is the default if no other is set. */
 	readonly models?: Readonly<Record<string, Model>>;
 	/** Called with notices for people, such as the trace of a scripted model. Default: dropped. */

@@ -1,21 +1,24 @@
 // The library, `agentwire`: a kernel in your own process, used through the same `Kernel` as one that is connected to.
 import { fileURLToPath } from "node:url";
-import type { AgentOptions } from "./agent-options.ts";
+import type { AgentOptions, SessionRecords } from "./agent-options.ts";
 import { createPackageInstallation } from "./cli/installation/package.ts";
 import { Kernel } from "./client/client.ts";
 import { InProcessTransport } from "./frontends/shared/in-process.ts";
 import { createHost } from "./host/create-host.ts";
 import { productName, productVersion } from "./host/product.ts";
+import type { SessionStore } from "./ports/store/session-store.ts";
 
 export type {
 	AgentOptions,
 	ContentPart,
+	ListedSession,
 	Model,
 	ModelChunk,
 	ModelMessage,
 	ModelPart,
 	ModelRequest,
 	ModelToolCall,
+	SessionRecords,
 } from "./agent-options.ts";
 export * from "./client/client.ts";
 export { type ScriptedAnswer, type ScriptedAnswers, type ScriptedModel, scriptedModel } from "./scripted-model.ts";
@@ -38,9 +41,11 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
 	const directory = fileURLToPath(
 		new URL(import.meta.url.endsWith("/lib/index.mjs") ? "../.." : "..", import.meta.url),
 	);
+	const { store, ...others } = options;
 	const host = await createHost({
 		environment: definedVariables(process.env),
-		...options,
+		...others,
+		...(store === undefined ? {} : { store: typeof store === "string" ? store : await openRecords(store) }),
 		installation: createPackageInstallation(directory),
 	});
 	const server = { name: productName, version: productVersion };
@@ -52,6 +57,11 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
 			return owner !== null;
 		},
 	});
+}
+
+async function openRecords(records: SessionRecords): Promise<SessionStore> {
+	const { createMemoryStore } = await import("./ports/store/memory/memory-store.ts");
+	return createMemoryStore(records);
 }
 
 function definedVariables(environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> {

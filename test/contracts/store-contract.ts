@@ -24,6 +24,8 @@ import { sampleEvents } from "../support/protocol/sample-events.ts";
 export interface StoreSubject {
 	/** A store over the same sessions each time, as another run of the program has it. */
 	openStore(): SessionStore;
+	/** A store that knows only what was written, where `openStore` returns the same one each time. */
+	readAgain?(): SessionStore;
 	/** Lets the stores look whether others have taken their sessions over; absent where nobody else can open them. */
 	passTime?(): void;
 	/** Resolves once the time distinguishes a later write from an earlier one. */
@@ -105,7 +107,8 @@ export function describeStoreContract(name: string, createSubject: () => Promise
 		});
 		afterEach(() => subject.cleanUp());
 
-		const reopen = async (): Promise<StoredSession> => subject.openStore().openOrCreate(workDir, id);
+		const reopen = async (): Promise<StoredSession> =>
+			(subject.readAgain?.() ?? subject.openStore()).openOrCreate(workDir, id);
 
 		it("makes a new session with nothing in it", async () => {
 			const session = await store.openOrCreate(workDir, id);

@@ -27,6 +27,7 @@ const cases: Readonly<Record<string, readonly [scripts: readonly string[], print
 	"Many sessions, and sessions of yesterday": [["text: Much."], /^\[ 'Much\.', 'Much\.' \]\n(.+ What is.+\n){2}$/],
 	"Over HTTP": [["text: A library."], "A library.\n"],
 	"In your own process": [["text: A library."], "A library.\n"],
+	"Your own store": [["text: I will."], "Remember the number 7\nI will.\n"],
 	"Test it": [[], ""],
 };
 

@@ -1,36 +1,14 @@
-// Sessions in memory, for tests and for servers that must leave no trace. Stored data outlives the session object, so that a
-// session can be reopened from the same store.
+// Sessions in memory, for tests and for servers that must leave no trace, or with their records in a store of the embedding
+// program. Stored data outlives the session object, so that a session can be reopened from the same store.
 import { KernelError } from "../../../base/errors.ts";
 import { checkSessionId, toWorkDir } from "../disk/work-dir.ts";
 import { toPage } from "../session-page.ts";
-import { refusePlacement, type SessionStore, type SessionSummary, type StoredSession } from "../session-store.ts";
-import { toTitle, untitled } from "../title.ts";
-import { isEmpty, MemoryData, type MemorySession, openMemory, type Places } from "./memory-session.ts";
-
-function isFound(persisted: MemorySession): boolean {
-	return persisted.hasContext || persisted.events.length > 0;
-}
-
-function isFoundIn(sessions: ReadonlyMap<string, MemorySession>, id: string): boolean {
-	const persisted = sessions.get(id);
-	return persisted !== undefined && isFound(persisted);
-}
-
-function titleOf(persisted: MemorySession): string {
-	if (persisted.state.customTitle !== null) return persisted.state.customTitle;
-	for (const { body, agentPath } of persisted.events) {
-		if (body.type !== "turn.started" || agentPath.length > 0) continue;
-		const title = toTitle(body.input);
-		if (title !== null) return title;
-	}
-	return untitled;
-}
-
-function toSummary(workDir: string, id: string, persisted: MemorySession): SessionSummary {
-	const { state, writtenAt: updatedAt } = persisted;
-	const archivedAt = state.archivedAt === null ? null : state.archivedAt * 1000;
-	return { id, workDir, title: titleOf(persisted), updatedAt, archivedAt };
-}
+import type { SessionRecords } from "../session-records.ts";
+import { refusePlacement, type SessionStore, type StoredSession } from "../session-store.ts";
+import { isFound, type MemorySession } from "./memory-data.ts";
+import { openMemory } from "./memory-session.ts";
+import { MemoryData } from "./memory-sessions.ts";
+import { holdChanges } from "./record-log.ts";
 
 async function createMemory(
 	data: MemoryData,
@@ -38,97 +16,89 @@ async function createMemory(
 	id: string,
 	fill: (session: StoredSession) => Promise<void>,
 ): Promise<void> {
-	const refuseKnown = () => {
-		if (data.find(workDir, id) === null) return;
-		throw new KernelError("busy", `There is a session ${id} already: choose another id.`);
+	const refuseKnown = (known: MemorySession | null) => {
+		if (known !== null) throw new KernelError("busy", `There is a session ${id} already: choose another id.`);
 	};
-	refuseKnown();
+	refuseKnown(await data.find(workDir, id));
 	// Hidden until complete.
-	const staged: Places = new Map();
-	const session = openMemory(data, workDir, id, staged);
+	const created = data.create(workDir, id);
+	const release = holdChanges(created);
+	const session = openMemory(data, created, { workDir, id, places: new Map() });
 	try {
 		await fill(session);
 		await session.establish();
 	} finally {
 		await session.close({ becomesLast: false });
 	}
-	refuseKnown();
-	const sessions = data.workDirs.get(workDir) ?? new Map<string, MemorySession>();
-	for (const [key, written] of staged.get(workDir) ?? []) sessions.set(key, written);
-	data.workDirs.set(workDir, sessions);
+	// Another creation may have come first.
+	await release().catch(async (thrown: unknown) => {
+		refuseKnown(await data.find(workDir, id));
+		throw thrown;
+	});
+	refuseKnown(data.workDirs.get(workDir)?.get(id) ?? null);
+	data.keep(workDir, id, created);
 }
 
-/** Creates an empty store; `directory` of its sessions is null. */
-export function createMemoryStore(): SessionStore {
-	const data = new MemoryData();
+/** Creates a store with the sessions of `records`; without, an empty one. `directory` of its sessions is null. */
+export function createMemoryStore(records: SessionRecords | null = null): SessionStore {
+	const data = new MemoryData(records);
+	const find = async (spelled: string, id: string) => {
+		const workDir = toWorkDir(spelled);
+		checkSessionId(id);
+		const session = await data.find(workDir, id);
+		return { workDir, id, session, places: data.workDirs };
+	};
 	return {
 		async openOrCreate(spelled, id, placement) {
 			refusePlacement(placement);
-			const workDir = toWorkDir(spelled);
-			checkSessionId(id);
-			return openMemory(data, workDir, id);
+			const { session, ...place } = await find(spelled, id);
+			return openMemory(data, session ?? data.create(place.workDir, id), place);
 		},
 		async create(spelled, id, fill) {
 			checkSessionId(id);
 			await createMemory(data, toWorkDir(spelled), id, fill);
 		},
 		async open(spelled, id) {
-			const workDir = toWorkDir(spelled);
-			checkSessionId(id);
-			const persisted = data.find(workDir, id);
-			return persisted !== null && isFound(persisted) ? openMemory(data, workDir, id) : null;
+			const { session, ...place } = await find(spelled, id);
+			return session !== null && isFound(session) ? openMemory(data, session, place) : null;
 		},
 		async view(spelled, id) {
-			const workDir = toWorkDir(spelled);
-			checkSessionId(id);
-			const persisted = data.find(workDir, id);
-			if (persisted === null || !isFound(persisted)) return null;
-			const session = openMemory(data, workDir, id);
-			await session.close({ becomesLast: false });
-			const { length } = persisted.events;
-			const { state, context } = persisted;
-			const isCurrent = async () =>
-				persisted.events.length === length && persisted.state === state && persisted.context === context;
-			return { ...session, isCurrent };
+			const { session, ...place } = await find(spelled, id);
+			if (session === null || !isFound(session)) return null;
+			const { changes } = session;
+			const isCurrent = async () => (await data.find(place.workDir, id))?.changes === changes;
+			return { ...openMemory(data, session, { ...place, isView: true }), isCurrent };
 		},
 		// There are no other processes.
 		owner: async () => null,
 		async readContext(spelled, id) {
-			const workDir = toWorkDir(spelled);
-			checkSessionId(id);
-			const persisted = data.find(workDir, id);
-			return persisted?.hasContext === true ? persisted.context : null;
+			const { session } = await find(spelled, id);
+			return session?.hasContext === true ? session.context : null;
 		},
 		async *readEvents(spelled, id) {
-			checkSessionId(id);
-			yield structuredClone(data.find(toWorkDir(spelled), id)?.events ?? []);
+			const { session } = await find(spelled, id);
+			yield structuredClone(session?.events ?? []);
 		},
 		async workDirOf(id) {
 			checkSessionId(id);
-			const found = [...data.workDirs].find(([, sessions]) => isFoundIn(sessions, id));
-			return found?.[0] ?? null;
+			return await data.workDirOf(id);
 		},
 		async lastSessionId(spelled) {
 			const workDir = toWorkDir(spelled);
 			const id = data.lastSessions.get(workDir);
-			return id !== undefined && data.find(workDir, id)?.hasContext === true ? id : null;
+			return id !== undefined && (await data.find(workDir, id))?.hasContext === true ? id : null;
 		},
 		async delete(spelled, id) {
-			const workDir = toWorkDir(spelled);
-			checkSessionId(id);
+			const { workDir, session } = await find(spelled, id);
 			if ((data.openings.get(`${workDir}/${id}`) ?? 0) > 0)
 				throw new KernelError("busy", `The session ${id} cannot be deleted, because it is open: close it first.`);
 			data.workDirs.get(workDir)?.delete(id);
 			if (data.lastSessions.get(workDir) === id) data.lastSessions.delete(workDir);
+			await session?.log?.delete();
 		},
-		async list(query) {
-			const chosen = query.workDir === undefined ? [...data.workDirs.keys()] : [toWorkDir(query.workDir)];
-			const summaries = chosen.flatMap((workDir) =>
-				[...(data.workDirs.get(workDir) ?? [])]
-					.filter(([, session]) => !isEmpty(session) || (query.withUnused === true && session.isEstablished))
-					.map(([id, session]) => toSummary(workDir, id, session)),
-			);
-			return toPage(summaries, query);
+		async list({ workDir, withUnused = false, ...page }) {
+			const within = workDir === undefined ? null : toWorkDir(workDir);
+			return toPage(await data.list(within, withUnused), page);
 		},
 		async close() {},
 	};

@@ -10,12 +10,13 @@ import type {
 	TaskSpec,
 } from "../stored-tasks.ts";
 import { newRuntime, noControl } from "../stored-tasks.ts";
+import type { SessionChange } from "./session-change.ts";
 
 interface MemoryTask {
 	readonly spec: TaskSpec;
-	runtime: TaskRuntime;
-	control: TaskControl;
-	output: Buffer;
+	readonly runtime: TaskRuntime;
+	readonly control: TaskControl;
+	readonly output: Buffer;
 }
 
 export interface MemoryBackground {
@@ -27,33 +28,49 @@ export function createMemoryBackground(): MemoryBackground {
 	return { tasks: new Map(), notifications: new Map() };
 }
 
-/** `write` applies a change while the session is open. */
-type Write = (change: () => void) => Promise<void>;
+type TaskChange = Extract<SessionChange, { readonly type: "task" | "task-removed" | "notification" }>;
 
-function openMemoryTask(tasks: Map<string, MemoryTask>, persisted: MemoryTask, write: Write): StoredTask {
+export function applyBackground({ tasks, notifications }: MemoryBackground, change: TaskChange): void {
+	switch (change.type) {
+		case "task": {
+			const { spec, runtime, control, output } = change;
+			const before = tasks.get(spec.id)?.output ?? Buffer.alloc(0);
+			tasks.set(spec.id, { spec, runtime, control, output: Buffer.concat([before, Buffer.from(output)]) });
+			return;
+		}
+		case "task-removed":
+			tasks.delete(change.id);
+			return;
+		case "notification":
+			notifications.set(change.stored.notification.id, change.stored);
+			return;
+	}
+}
+
+/** Applies a change while the session is open; null checks only that it is. */
+export type Write = (change: SessionChange | null) => Promise<void>;
+
+function openMemoryTask(tasks: ReadonlyMap<string, MemoryTask>, opened: MemoryTask, write: Write): StoredTask {
+	const { spec } = opened;
+	const current = () => tasks.get(spec.id) ?? opened;
+	const change = (to: Partial<Omit<MemoryTask, "output">>, output = "") => {
+		const { runtime, control } = current();
+		return write({ type: "task", spec, runtime, control, ...to, output });
+	};
 	return {
-		spec: persisted.spec,
+		spec,
 		directory: null,
-		runtime: async () => persisted.runtime,
-		setRuntime: (runtime) =>
-			write(() => {
-				persisted.runtime = runtime;
-			}),
-		control: async () => persisted.control,
-		setControl: (control) =>
-			write(() => {
-				persisted.control = control;
-			}),
-		noteSeen: () => write(() => {}),
-		appendOutput: (text) =>
-			write(() => {
-				persisted.output = Buffer.concat([persisted.output, Buffer.from(text)]);
-			}),
-		outputTail: async (limit) => ({
-			bytes: persisted.output.subarray(Math.max(0, persisted.output.length - limit)),
-			size: persisted.output.length,
-		}),
-		remove: () => write(() => void tasks.delete(persisted.spec.id)),
+		runtime: async () => current().runtime,
+		setRuntime: (runtime) => change({ runtime }),
+		control: async () => current().control,
+		setControl: (control) => change({ control }),
+		noteSeen: () => write(null),
+		appendOutput: (text) => change({}, text),
+		async outputTail(limit) {
+			const { output } = current();
+			return { bytes: output.subarray(Math.max(0, output.length - limit)), size: output.length };
+		},
+		remove: () => write({ type: "task-removed", id: spec.id }),
 	};
 }
 
@@ -66,9 +83,9 @@ export function openMemoryBackground(
 		tasks: {
 			any: async () => tasks.size > 0,
 			async create(spec) {
-				const persisted: MemoryTask = { spec, runtime: newRuntime, control: noControl, output: Buffer.alloc(0) };
-				await write(() => void tasks.set(spec.id, persisted));
-				return open(persisted);
+				const task = { spec, runtime: newRuntime, control: noControl };
+				await write({ type: "task", ...task, output: "" });
+				return open({ ...task, output: Buffer.alloc(0) });
 			},
 			list: async () => [...tasks.values()].map(open),
 			async find(id) {
@@ -79,12 +96,11 @@ export function openMemoryBackground(
 		notifications: {
 			any: async () => notifications.size > 0,
 			list: async () => [...notifications.values()],
-			add: (persisted) => write(() => void notifications.set(persisted.notification.id, persisted)),
-			setDelivery: (id, delivery) =>
-				write(() => {
-					const persisted = notifications.get(id);
-					if (persisted !== undefined) notifications.set(id, { ...persisted, delivery });
-				}),
+			add: (stored) => write({ type: "notification", stored }),
+			setDelivery(id, delivery) {
+				const stored = notifications.get(id);
+				return write(stored === undefined ? null : { type: "notification", stored: { ...stored, delivery } });
+			},
 		},
 	};
 }
