@@ -1,20 +1,19 @@
 // A tour of agentwire in one minute: an agent fixes a failing test, requests approvals, and is replayed from disk.
 // Run with `npm run demo`; `--yes` approves everything, `--keep` leaves the files, `--web` opens it in a browser.
 import { spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { constants, tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { type Approval, connect, type Turn } from "../src/client/client.ts";
 import { askDecision } from "./demo/approval-prompt.ts";
 import { createConversationView } from "./demo/conversation-view.ts";
 import { childEnvironment, chooseModel, type ModelChoice, promptText } from "./demo/model-choice.ts";
 import { commitProject, doesTestPass, showChange, writeProject } from "./demo/project.ts";
 import { findSession, showSession } from "./demo/session-view.ts";
 import { createTerminal } from "./demo/terminal.ts";
-import { startWireClient, type WireClient, type WireMessage } from "./demo/wire-client.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const executable = path.join(root, "bin", "agentwire");
@@ -49,14 +48,9 @@ const environment: NodeJS.ProcessEnv = {
 	KIMI_SHARE_DIR: shareDir,
 	XDG_CACHE_HOME: path.join(folder, "cache"),
 };
-const sessionId = randomUUID();
-const serverArguments = ["--wire", "--work-dir", projectDir, "--config-file", configPath, "--session", sessionId];
-const serverCommand = { executable, arguments: serverArguments, environment };
-const clients: { kill(): unknown; stop(): Promise<unknown> }[] = [];
+const kernels: { close(): Promise<void> }[] = [];
 
 function cleanUp(): void {
-	// Those that were stopped in good order are gone already.
-	for (const client of clients) client.kill();
 	// It may hold a key.
 	rmSync(configPath, { force: true });
 	if (!keepsFiles) rmSync(folder, { recursive: true, force: true });
@@ -72,17 +66,18 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 			process.stdout.write("\n\n");
 			terminal.line("", "Interrupted: the agent is stopped.", "yellow");
 		}
-		await Promise.all(clients.map((client) => client.stop()));
+		await Promise.all(kernels.map((kernel) => kernel.close()));
 		process.exit(128 + constants.signals[signal]);
 	});
 }
 // A terminal that was closed fails every read and write.
 for (const stream of [process.stdin, process.stdout]) stream.on("error", () => {});
 
-function start(onMessage: (message: WireMessage) => void): WireClient {
-	const client = startWireClient(serverCommand, onMessage);
-	clients.push(client);
-	return client;
+/** Starts agentwire as a client does that was installed: the library runs the executable and speaks over its pipes. */
+async function start() {
+	const kernel = await connect({ command: executable, args: ["--config-file", configPath], env: environment });
+	kernels.push(kernel);
+	return kernel;
 }
 
 function introduce(choice: ModelChoice, server: string): void {
@@ -97,58 +92,65 @@ function introduce(choice: ModelChoice, server: string): void {
 	terminal.line("process", server);
 }
 
-/** Runs one prompt to its end. Resolves to the number of messages received. */
-async function converse(choice: ModelChoice): Promise<number> {
-	const view = createConversationView(terminal, projectDir);
-	const client: WireClient = start((message) => {
-		view.show(message);
-		if (message.type === "ApprovalRequest" && message.requestId !== null) void decide(message.requestId);
-	});
-	const decide = async (requestId: string) => {
-		const decision = await askDecision(terminal, approvesAll);
-		client.answer(requestId, { request_id: requestId, ...decision });
-		if (decision.response !== "reject") return;
-		terminal.line("", "Rejected: the call is not run.", "red");
-		if (decision.feedback === "" || !choice.isScripted) return;
-		// The next answer of the script would ignore the feedback.
-		terminal.paragraph("", "A real model would now act on your feedback. A script cannot, so the turn is cancelled.");
-		view.mute();
-		await client.request("cancel", {}).catch(() => undefined);
-	};
-
+/** Runs one prompt to its end. Resolves to the id of the session and the number of events received. */
+async function converse(choice: ModelChoice): Promise<{ readonly id: string; readonly received: number }> {
 	terminal.heading("1  The agent at work");
-	const greeting = await client.request("initialize", {
-		protocol_version: "1.10",
-		client: { name: "agentwire-demo", version: "1" },
-	});
-	terminal.line("hello", `initialize → Kimi Wire ${String(greeting["protocol_version"])}`);
+	const kernel = await start();
+	const { name, version } = await kernel.info();
+	terminal.line("hello", `connect() → ${name} ${version}`);
 	terminal.paragraph("you", promptText, "bold");
-	const result = await client.request("prompt", { user_input: promptText });
+	let received = 0;
+	const onEvent = () => {
+		received += 1;
+	};
+	const session = await kernel.open({ workDir: projectDir, onEvent });
+	const turn = session.prompt(promptText);
+	const show = createConversationView(terminal, projectDir);
+	for await (const event of turn) {
+		show(event);
+		if (event.type === "approval" && !(await decide(event.ask, turn, choice))) break;
+	}
+	const { outcome } = await turn;
 	terminal.blank();
-	terminal.line("end", `prompt → ${String(result["status"])}, ${client.messageCount()} messages streamed`);
-	const received = client.messageCount();
-	await client.stop();
-	return received;
+	terminal.line("end", `prompt() → ${outcome}, ${received} events streamed`);
+	await kernel.close();
+	return { id: session.id, received };
 }
 
-/** Starts a second process on the same session and requests a replay. */
-async function replay(): Promise<void> {
+/** Asks, and answers. Resolves to whether to go on. */
+async function decide(ask: Approval, turn: Turn, choice: ModelChoice): Promise<boolean> {
+	const decision = await askDecision(terminal, approvesAll);
+	if (decision.allow === "once") await ask.once();
+	else if (decision.allow === "session") await ask.forSession();
+	else {
+		await ask.reject(decision.feedback);
+		terminal.line("", "Rejected: the call is not run.", "red");
+		if (decision.feedback === "" || !choice.isScripted) return true;
+		// The next answer of the script would ignore the feedback.
+		terminal.paragraph("", "A real model would now act on your feedback. A script cannot, so the turn is cancelled.");
+		await turn.cancel();
+		return false;
+	}
+	return true;
+}
+
+/** Starts a second process and reads the session from its beginning. */
+async function replay(id: string): Promise<void> {
 	const types = new Map<string, number>();
-	const client = start(({ type }) => types.set(type, (types.get(type) ?? 0) + 1));
-	await client.request("initialize", { protocol_version: "1.10" });
-	const result = await client.request("replay", {});
-	terminal.line("replay", `${String(result["events"])} events, ${String(result["requests"])} requests`);
-	terminal.paragraph("", [...types].map(([type, count]) => `${count} × ${type}`).join(", "), "dim");
-	await client.stop();
+	const kernel = await start();
+	const session = await kernel.open({ id });
+	for await (const { type } of session.history()) types.set(type, (types.get(type) ?? 0) + 1);
+	terminal.paragraph("events", [...types].map(([type, count]) => `${count} × ${type}`).join(", "));
+	await kernel.close();
 }
 
 async function run(): Promise<boolean> {
 	const choice = chooseModel(process.env, scriptsPath);
-	introduce(choice, "bin/agentwire --wire, one line of JSON per message on its pipes");
-	const received = await converse(choice);
+	introduce(choice, "bin/agentwire serve --stdio, started by the client library");
+	const { id, received } = await converse(choice);
 
 	terminal.heading("2  What is on disk");
-	const directory = findSession(shareDir, sessionId);
+	const directory = findSession(shareDir, id);
 	if (directory === null) throw new Error("The session is not on disk.");
 	terminal.line("session", path.basename(directory));
 	terminal.line("in", path.relative(folder, path.dirname(directory)), "dim");
@@ -157,9 +159,9 @@ async function run(): Promise<boolean> {
 	terminal.heading("3  The session again, in a second process");
 	terminal.paragraph(
 		"",
-		`The session's log is sent again. Consecutive deltas among the ${received} messages above are stored merged. Approvals are in journal.jsonl.`,
+		`The stored events are read. Consecutive deltas among the ${received} events above are stored merged.`,
 	);
-	await replay();
+	await replay(id);
 
 	terminal.heading("4  Does the test pass now?");
 	const change = showChange(projectDir, environment);
@@ -176,7 +178,7 @@ async function run(): Promise<boolean> {
 	}
 	terminal.paragraph(
 		choice.isScripted ? "" : "next",
-		"For your own client: `bin/agentwire --help`, and docs/reference/configuration.md.",
+		"For your own program: docs/guides/embed-typescript.md. This demo is one: scripts/demo.ts.",
 	);
 	if (keepsFiles) terminal.line("files", folder);
 	return passes;
@@ -207,9 +209,8 @@ async function serveWeb(): Promise<boolean> {
 	if (approvesAll) words.push("--yolo");
 	const server = spawn(executable, words, { env: environment, stdio: ["ignore", "inherit", "inherit"] });
 	const exited = once(server, "exit");
-	clients.push({
-		kill: () => server.kill("SIGKILL"),
-		async stop() {
+	kernels.push({
+		async close() {
 			server.kill();
 			await exited;
 		},
@@ -225,5 +226,5 @@ try {
 	terminal.paragraph("stopped", thrown instanceof Error ? thrown.message : String(thrown), "red");
 	process.exitCode = 1;
 } finally {
-	await Promise.all(clients.map((client) => client.stop()));
+	await Promise.all(kernels.map((kernel) => kernel.close()));
 }

@@ -2,18 +2,16 @@
 import { createInterface } from "node:readline/promises";
 import type { Terminal } from "./terminal.ts";
 
-export interface Decision {
-	readonly response: "approve" | "approve_for_session" | "reject";
-	readonly feedback: string;
-}
-
-const approve: Decision = { response: "approve", feedback: "" };
+export type Decision =
+	| { readonly allow: "once" }
+	| { readonly allow: "session" }
+	| { readonly allow: "no"; readonly feedback: string };
 
 /** Asks until the answer is one of y, a and n; without anyone to ask, approves. The end of input rejects. */
 export async function askDecision(terminal: Terminal, approvesAll: boolean): Promise<Decision> {
 	if (approvesAll || !terminal.isAttended) {
 		terminal.line("", `allowed by ${approvesAll ? "--yes" : "default: no terminal to ask at"}`, "green");
-		return approve;
+		return { allow: "once" };
 	}
 	const reader = createInterface({ input: process.stdin, output: process.stdout });
 	const ended = new AbortController();
@@ -30,11 +28,11 @@ export async function askDecision(terminal: Terminal, approvesAll: boolean): Pro
 		while (true) {
 			const typed = await ask(terminal.styled("yellow", "allow? [y]es, [a]lways in this session, [n]o ›"));
 			const word = typed?.toLowerCase() ?? "no";
-			if (["y", "yes"].includes(word)) return approve;
-			if (["a", "always"].includes(word)) return { response: "approve_for_session", feedback: "" };
+			if (["y", "yes"].includes(word)) return { allow: "once" };
+			if (["a", "always"].includes(word)) return { allow: "session" };
 			if (!["n", "no"].includes(word)) continue;
 			const feedback = typed === null ? null : await ask("what should it do instead? (Enter: just stop) ›");
-			return { response: "reject", feedback: feedback ?? "" };
+			return { allow: "no", feedback: feedback ?? "" };
 		}
 	} finally {
 		reader.close();

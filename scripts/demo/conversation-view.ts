@@ -1,10 +1,8 @@
-// Shows the messages of a turn as they come, for somebody who sees them for the first time.
-import * as v from "valibot";
-import type { DisplayBlock } from "../../src/api/values/content.ts";
-import { type MessageType, messageDeclarations, type PayloadOf } from "../../src/formats/message.ts";
-import { toMessageType } from "../../src/formats/message-names.ts";
+// Shows the events of a turn as they come, for somebody who sees them for the first time.
+import type { ToolCall, TurnEvent } from "../../src/client/client.ts";
 import { type Terminal, toPrintable } from "./terminal.ts";
-import type { WireMessage } from "./wire-client.ts";
+
+type DisplayBlock = Extract<TurnEvent, { readonly type: "call.ended" }>["display"][number];
 
 /** Lines of a tool's output that are shown. */
 const shownLines = 10;
@@ -12,92 +10,59 @@ const shownLines = 10;
 /** The frames of a stack say nothing to somebody who looks on. */
 const stackFrame = /^\s+at /;
 
-type Show<T extends MessageType> = (payload: PayloadOf<T>) => void;
-type Views = { readonly [T in MessageType]?: Show<T> };
-
-export interface ConversationView {
-	show(message: WireMessage): void;
-	/** Shows nothing more. */
-	mute(): void;
-}
-
-/** Paths inside `projectDir` are shown without it. */
-export function createConversationView(terminal: Terminal, projectDir: string): ConversationView {
+/** Returns what shows one event. Paths inside `projectDir` are shown without it. */
+export function createConversationView(terminal: Terminal, projectDir: string): (event: TurnEvent) => void {
 	let text = "";
-	let isMuted = false;
-	const calls = new Map<string, { name: string; arguments: string; isShown: boolean }>();
-	let lastCall: string | null = null;
+	const calls = new Map<string, ToolCall>();
 
 	const endText = () => {
 		if (text.trim() !== "") terminal.paragraph("agent", toPrintable(text));
 		text = "";
 	};
+	/** Once. */
 	const showCall = (id: string) => {
 		endText();
 		const call = calls.get(id);
-		if (call === undefined || call.isShown) return;
-		call.isShown = true;
-		terminal.line(
-			"tool",
-			`${terminal.styled("cyan", toPrintable(call.name))} ${toPrintable(mainArgument(call.arguments))}`,
-		);
+		if (call === undefined) return;
+		calls.delete(id);
+		const name = terminal.styled("cyan", toPrintable(call.name));
+		terminal.line("tool", `${name} ${toPrintable(mainArgument(call.arguments ?? ""))}`);
 	};
 
-	const views: Views = {
-		StepBegin: ({ n }) => {
-			endText();
-			terminal.blank();
-			terminal.line("", `step ${n}`, "dim");
-		},
-		ContentPart: (part) => {
-			if (part.type === "text") text += part.text;
-		},
-		ToolCall: (call) => {
-			calls.set(call.id, { name: call.function.name, arguments: call.function.arguments ?? "", isShown: false });
-			lastCall = call.id;
-		},
-		ToolCallPart: (part) => {
-			const call = lastCall === null ? undefined : calls.get(lastCall);
-			if (call !== undefined) call.arguments += part.arguments_part ?? "";
-		},
-		ApprovalRequest: (request) => {
-			showCall(request.tool_call_id);
-			// Whole, unlike the rest: nobody should allow what was not shown.
-			const [first, ...others] = toPrintable(request.description).replaceAll(`${projectDir}/`, "").split("\n");
-			terminal.wholeLine("asks", first ?? "", "yellow");
-			for (const line of others) terminal.wholeLine("", line, "yellow");
-			for (const block of request.display) showBlock(terminal, block);
-		},
-		ApprovalResponse: () => {},
-		ToolResult: ({ tool_call_id, return_value }) => {
-			showCall(tool_call_id);
-			showOutput(terminal, typeof return_value.output === "string" ? return_value.output : "");
-			terminal.paragraph(
-				return_value.is_error ? "failed" : "done",
-				toPrintable(return_value.message),
-				return_value.is_error ? "red" : "green",
-			);
-		},
-		TurnEnd: endText,
-		StepInterrupted: endText,
+	return (event) => {
+		switch (event.type) {
+			case "step":
+				endText();
+				terminal.blank();
+				terminal.line("", `step ${event.n}`, "dim");
+				return;
+			case "text":
+				text += event.text;
+				return;
+			case "call.started":
+				calls.set(event.call.id, event.call);
+				return;
+			case "approval": {
+				const { callId, description, display } = event.ask;
+				showCall(callId);
+				// Whole, unlike the rest: nobody should allow what was not shown.
+				const [first, ...others] = toPrintable(description).replaceAll(`${projectDir}/`, "").split("\n");
+				terminal.wholeLine("asks", first ?? "", "yellow");
+				for (const line of others) terminal.wholeLine("", line, "yellow");
+				for (const block of display) showBlock(terminal, block);
+				return;
+			}
+			case "call.ended":
+				showCall(event.callId);
+				showOutput(terminal, event.output);
+				terminal.line(event.isError ? "failed" : "done", briefly(event.display), event.isError ? "red" : "green");
+				return;
+			case "ended":
+				endText();
+				return;
+			default:
+		}
 	};
-
-	return {
-		show({ type, payload }) {
-			const known = toMessageType(type);
-			if (isMuted || known === null) return;
-			showAs(views, known, payload);
-		},
-		mute() {
-			isMuted = true;
-		},
-	};
-}
-
-function showAs<T extends MessageType>(views: Views, type: T, payload: unknown): void {
-	const show: Show<T> | undefined = views[type];
-	const parsed = v.safeParse(messageDeclarations[type].schema, payload);
-	if (parsed.success) show?.(parsed.output as PayloadOf<T>);
 }
 
 /** The argument a person wants to see: the first that is text. */
@@ -109,6 +74,11 @@ function mainArgument(text: string): string {
 	} catch {
 		return text;
 	}
+}
+
+function briefly(display: readonly DisplayBlock[]): string {
+	const brief = display.find(({ type }) => type === "brief");
+	return brief !== undefined && "text" in brief ? toPrintable(brief.text).split("\n", 1).join() : "";
 }
 
 function showBlock(terminal: Terminal, block: DisplayBlock): void {
