@@ -170,7 +170,7 @@ async function follow(sessionId: string, signal: AbortSignal): Promise<void> {
 				conversation.settle(pending);
 				pending = null;
 			};
-			await readStream(sessionId, after, signal, ({ name, data }) => {
+			await readStream(sessionId, after, signal, (name, data) => {
 				failures = 0;
 				connection.value = "live";
 				if (name === "state") {

@@ -1,6 +1,7 @@
 // The page's side of the gateway: methods by POST, events by one stream that is read with `fetch`, so that the token travels in a
 // header and never in an address.
 import type { Cursor } from "../src/api/values/event.ts";
+import { readServerSentEvents } from "../src/client/server-sent-events.ts";
 import type { HistoryPage } from "../src/frontends/gateway/history.ts";
 import type { MethodName, Params, Result } from "../src/frontends/gateway/protocol.ts";
 import type { PublicEvent } from "../src/frontends/shared/public-event.ts";
@@ -89,49 +90,21 @@ export async function readHistory(sessionId: string, before: number | null, limi
 	return body;
 }
 
-export interface StreamMessage {
-	readonly name: string;
-	readonly data: unknown;
-}
-
-/** Milliseconds without a sign of life after which a stream counts as broken: two of the server's pings and a little. */
-const silence = 32_000;
-
-/** Reads one stream to its end. Rejects when it cannot be opened or breaks. */
+/** Gives what one stream sends, its data parsed. Rejects when it cannot be opened, breaks or ends. */
 export async function readStream(
 	sessionId: string,
 	after: Cursor | null,
 	signal: AbortSignal,
-	take: (message: StreamMessage) => void,
+	take: (name: string, data: unknown) => void,
 ): Promise<void> {
 	const cursor = after === null ? "" : `@${after.epoch}:${after.seq}`;
-	const broken = new AbortController();
 	const response = await fetch(
 		`/events?sessions=${encodeURIComponent(sessionId)}${cursor}&client=${encodeURIComponent(windowName)}`,
-		{ headers: headers(), signal: AbortSignal.any([signal, broken.signal]) },
+		{ headers: headers(), signal },
 	);
 	if (response.status === 401) throw invalidToken();
-	if (!response.ok || response.body === null) throw new WireError(String(response.status), "The stream was refused.");
-	const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-	let rest = "";
-	let timer: ReturnType<typeof setTimeout> | undefined;
-	try {
-		for (;;) {
-			clearTimeout(timer);
-			timer = setTimeout(() => broken.abort(), silence);
-			const { done, value } = await reader.read();
-			if (done) return;
-			const messages = (rest + value).split("\n\n");
-			rest = messages.pop() ?? "";
-			for (const message of messages) {
-				const name = /^event: (.*)$/m.exec(message)?.[1];
-				const data = /^data: (.*)$/m.exec(message)?.[1];
-				if (name !== undefined && data !== undefined) take({ name, data: JSON.parse(data) });
-			}
-		}
-	} finally {
-		clearTimeout(timer);
-	}
+	if (!response.ok) throw new WireError(String(response.status), "The stream was refused.");
+	for await (const { name, data } of readServerSentEvents(response, signal)) take(name, JSON.parse(data));
 }
 
 const names = ["amber", "birch", "cedar", "dune", "elm", "fern", "gold", "heath", "iris", "jade", "kelp", "linden"];

@@ -3,6 +3,7 @@
 import { type ErrorObject, toRefused } from "./error-object.ts";
 import { messageOf, PeerGone, Refused } from "./errors.ts";
 import type { Operations, PublicEvent, SessionAttachParams, SessionAttachResult } from "./protocol-types.ts";
+import { readServerSentEvents, type ServerSentEvent } from "./server-sent-events.ts";
 import type { Attachment, CallName, Transport } from "./transport.ts";
 
 export interface HttpOptions {
@@ -13,9 +14,6 @@ export interface HttpOptions {
 	/** In place of the global `fetch`. */
 	readonly fetch?: typeof fetch;
 }
-
-/** Milliseconds without a sign of life after which a stream counts as lost; the gateway pings every 15 s. */
-const silence = 45_000;
 
 class HttpTransport implements Transport {
 	readonly reconnects = true;
@@ -78,17 +76,12 @@ class HttpTransport implements Transport {
 	}
 }
 
-interface SseMessage {
-	readonly name: string;
-	readonly data: string;
-}
-
 /** What the server sends fits the schemas that the types were generated from. */
 function parse<T>(json: string): T {
 	return JSON.parse(json);
 }
 
-async function* toBatches(messages: AsyncIterable<SseMessage>): AsyncGenerator<readonly PublicEvent[]> {
+async function* toBatches(messages: AsyncIterable<ServerSentEvent>): AsyncGenerator<readonly PublicEvent[]> {
 	for await (const { name, data } of messages) {
 		if (name === "closed") return;
 		if (name === "failed") throw toFailure(data);
@@ -110,45 +103,6 @@ type ResetData = { readonly sessionId: string; readonly epoch: string };
 
 function toFailure(data: string): Refused {
 	return toRefused(parse<{ readonly error: ErrorObject }>(data).error);
-}
-
-async function* readServerSentEvents(response: Response, signal: AbortSignal): AsyncGenerator<SseMessage> {
-	const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-	if (reader === undefined) return;
-	let text = "";
-	try {
-		for (;;) {
-			const { done, value } = await inTime(reader.read());
-			if (done) break;
-			text += value;
-			const blocks = text.split("\n\n");
-			text = blocks.pop() ?? "";
-			for (const block of blocks) {
-				const lines = block.split("\n");
-				const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
-				const data = field("data");
-				if (data !== undefined) yield { name: field("event") ?? "message", data };
-			}
-		}
-	} catch (thrown) {
-		if (signal.aborted) return;
-		throw thrown instanceof PeerGone ? thrown : new PeerGone(`The stream of events was lost: ${messageOf(thrown)}`);
-	} finally {
-		reader.cancel().catch(() => {});
-	}
-	if (!signal.aborted) throw new PeerGone("The server ended the stream of events.");
-}
-
-async function inTime<T>(work: Promise<T>): Promise<T> {
-	let timer: ReturnType<typeof setTimeout> | undefined;
-	const late = new Promise<never>((_, reject) => {
-		timer = setTimeout(() => reject(new PeerGone("The server was silent for too long.")), silence);
-	});
-	try {
-		return await Promise.race([work, late]);
-	} finally {
-		clearTimeout(timer);
-	}
 }
 
 /** Connects to a gateway. Nothing is sent before the first request. */
