@@ -24,7 +24,7 @@ describe.skipIf(!hasBrowser)("the page without its server", () => {
 		await context.setOffline(true);
 		await answer.say("three ");
 		// A stream that is silent for longer counts as broken.
-		await page.clock.fastForward(33_000);
+		await page.clock.fastForward(46_000);
 		await page.getByText("offline, trying again").waitFor();
 		await answer.say("four ");
 		await context.setOffline(false);
