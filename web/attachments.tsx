@@ -8,10 +8,10 @@ const bytesLimit = 20 * 1024 * 1024;
 
 /** The content of files as a prompt takes them. Fails with a text for people when they are too many or too large. */
 export async function readFiles(present: readonly PromptFile[], files: readonly File[]): Promise<PromptFile[]> {
-	if (present.length + files.length > fileLimit) throw new Error(`A prompt has at most ${fileLimit} files.`);
+	if (present.length + files.length > fileLimit) throw new Error(`A prompt can have at most ${fileLimit} files.`);
 	const size =
 		present.reduce((sum, { data }) => sum + (data.length * 3) / 4, 0) + files.reduce((sum, file) => sum + file.size, 0);
-	if (size > bytesLimit) throw new Error("The files of a prompt have at most 20 MiB together.");
+	if (size > bytesLimit) throw new Error("The files of a prompt can have at most 20 MiB together.");
 	return await Promise.all(files.map(readFile));
 }
 

@@ -18,7 +18,7 @@ export function Attention(): JSX.Element | null {
 	return (
 		<section class="attention" aria-label="Waits for you" aria-live="assertive">
 			{open.length > 1 ? <p class="quiet">1 of {open.length} waiting</p> : null}
-			{access.value === "observe" ? <p>This window can only look. Answer in another one.</p> : null}
+			{access.value === "observe" ? <p>This window is read-only. Answer in another one.</p> : null}
 			{first.kind === "approval" ? <Approval key={first.id} ask={first} /> : null}
 			{first.kind === "question" ? <QuestionForm key={first.id} ask={first} /> : null}
 		</section>

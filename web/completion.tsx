@@ -47,7 +47,7 @@ export function useCompletion(text: string, caret: number): Completion {
 							caret: start + inserted.length,
 						};
 					});
-					const note = items.length === 0 ? "No file fits." : isPartial ? "More letters find others." : null;
+					const note = items.length === 0 ? "No file fits." : isPartial ? "Type more to narrow the list." : null;
 					setFound({ title: "Files", items, note });
 				},
 				// The prompt can be written without it.

@@ -174,7 +174,7 @@ export function Composer(): JSX.Element {
 					aria-autocomplete="list"
 					{...(isCompleting ? { "aria-controls": listId, "aria-activedescendant": `${listId}-${chosen}` } : {})}
 					placeholder={
-						mayControl ? (isRunning ? "Queue what comes next" : "Ask, / command, @ file") : "This window can only look"
+						mayControl ? (isRunning ? "Queue what comes next" : "Ask, / command, @ file") : "This window is read-only"
 					}
 					value={text}
 					disabled={!mayControl}

@@ -123,7 +123,7 @@ describe("a conversation", () => {
 		expect(view.turns[0]?.end).toEqual({
 			text: "The answer is incomplete: it reached a token limit (max_tokens).",
 			tone: "warning",
-			help: "Ask it to go on.",
+			help: "Ask it to continue.",
 		});
 	});
 

@@ -21,11 +21,11 @@ export function endOf(outcome: TurnOutcome): TurnEnd | null {
 			return {
 				text: `The answer is incomplete: it reached a token limit (${outcome.reason}).`,
 				tone: "warning",
-				help: "Ask it to go on.",
+				help: "Ask it to continue.",
 			};
 		case "max-steps": {
 			const text = `Stopped after ${outcome.steps} steps, the limit.`;
-			return { text, tone: "warning", help: "Ask it to go on." };
+			return { text, tone: "warning", help: "Ask it to continue." };
 		}
 		case "failed":
 			return { tone: "danger", ...explain(outcome.error) };
@@ -36,7 +36,7 @@ export function endOf(outcome: TurnOutcome): TurnEnd | null {
 export const brokenEnd: TurnEnd = {
 	text: "The program ended in the middle of this turn.",
 	tone: "danger",
-	help: "Ask it to go on.",
+	help: "Ask it to continue.",
 };
 
 /** A failure in words for people who can act on it. */

@@ -93,7 +93,7 @@ export function RewindDialog({ turnId, prompt, onClose }: RewindProps): JSX.Elem
 					facts={(plan?.uncovered ?? []).map(({ path, reason }) => `${path}: ${reason}`)}
 				/>
 				<Facts title="Not known for certain" facts={plan?.reasons ?? []} />
-				<Facts title="Changed by others, stays as it is" facts={plan?.outside ?? []} />
+				<Facts title="Changed by others, kept" facts={plan?.outside ?? []} />
 				<div class="answers">
 					<button
 						type="submit"

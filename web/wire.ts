@@ -39,7 +39,7 @@ export class WireError extends Error {
 	}
 }
 
-const invalidToken = () => new WireError("token", "The token of this page is not valid any more.");
+const invalidToken = () => new WireError("token", "The token of this page is no longer valid.");
 
 const headers = () => ({ authorization: `Bearer ${sessionStorage.getItem(storageKey) ?? ""}` });
 

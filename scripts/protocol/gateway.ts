@@ -268,7 +268,7 @@ export function toGatewayDocument(): string {
 			`| \`${type}\` | ${declaration.class} | ${cell(declaration.doc)} | \`${cell(toNotation(withoutOrigin(all[eventOf(type)]), all, 1))}\` |`,
 	);
 	const errorRows = [
-		`| ${envelopeErrors.parse} | – | The body is no JSON. |`,
+		`| ${envelopeErrors.parse} | – | The body is not JSON. |`,
 		`| ${envelopeErrors.invalidRequest} | – | The body is no request of JSON-RPC 2.0 with an id. |`,
 		`| ${envelopeErrors.unknownMethod} | – | The method does not exist. |`,
 		`| ${envelopeErrors.forbidden} | – | The token may only observe. |`,

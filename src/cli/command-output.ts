@@ -29,8 +29,7 @@ export async function withOutput(
 	await new Promise<void>((resolve) => setImmediate(resolve));
 	const [failure] = failures;
 	if (failure === undefined) return code;
-	if (systemErrorCode(failure) !== "EPIPE")
-		process.stderr.write(`The output cannot be written to stdout: ${errorText(failure)}.\n`);
+	if (systemErrorCode(failure) !== "EPIPE") process.stderr.write(`Cannot write to stdout: ${errorText(failure)}.\n`);
 	return code === 0 || codeIsAnswer ? failureCode : code;
 }
 
@@ -45,7 +44,7 @@ export async function announce(text: string): Promise<boolean> {
 	});
 	if (failure === null) return true;
 	writeNotice(
-		`What is served, and where, cannot be written to stdout: ${errorText(failure)}. The program ends; start it with a stdout that can be written to.\n`,
+		`Cannot write the server's address to stdout: ${errorText(failure)}. Start the program again with a writable stdout.\n`,
 	);
 	return false;
 }

@@ -13,7 +13,7 @@ export function currentDirectory(): string {
 	} catch (thrown) {
 		const last = process.env["PWD"] ?? "";
 		if (path.isAbsolute(last)) return last;
-		throw new UsageError("The current directory does not exist any more.", { cause: thrown });
+		throw new UsageError("The current directory no longer exists.", { cause: thrown });
 	}
 }
 

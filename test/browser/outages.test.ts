@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser)("the page without its server", () => {
 		await page.getByText("offline, trying again").waitFor();
 		rmSync(path.join(stage.shareDir, "gateway.json"));
 		const next = await serveWeb(stage, "--port", new URL(url).port);
-		await page.getByText("The token of this page is not valid any more.").waitFor();
+		await page.getByText("The token of this page is no longer valid.").waitFor();
 		await page.getByText("Open the address that it printed").waitFor();
 		// The same page with another fragment: it is not loaded anew.
 		await page.evaluate(`location.hash = ${JSON.stringify(new URL(next.address).hash)}`);

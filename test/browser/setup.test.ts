@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser)("the first run", () => {
 		await page.getByLabel("Address of the API").fill(baseUrl);
 		await page.getByLabel("Key").fill("wrong-key");
 		await page.getByRole("button", { name: "Test the key" }).click();
-		await page.getByText("refuses the key (HTTP 401)").waitFor();
+		await page.getByText("rejected the key (HTTP 401)").waitFor();
 		await page.getByLabel("Key").fill(key);
 		await page.getByRole("button", { name: "Test the key" }).click();
 		await page.getByLabel("Model").selectOption("large");

@@ -347,7 +347,7 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				const header = await create({ customHeaders: { "x-key": "secret\nvalue" } });
 				for (const [model, message] of [
 					[address, "The provider's base_url is not an http(s) URL without credentials."],
-					[header, "The provider's api_key or custom_headers hold what HTTP does not allow."],
+					[header, "The provider's api_key or custom_headers contain characters that HTTP does not allow."],
 				] as const) {
 					const chunks = await collectChunks(model.stream(plainRequest, new AbortController().signal));
 					expect(chunks).toEqual([modelFailure("provider", message)]);
@@ -405,7 +405,7 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 					if (chunk.type !== "parts") continue;
 					for (const part of chunk.parts) said += part.type === "text" ? part.text.length : 0;
 				}
-				expect(last).toEqual(modelFailure("provider", `${message}, and was broken off.`));
+				expect(last).toEqual(modelFailure("provider", `${message}, and was cut off.`));
 				expect(said).toBeLessThan(17_000_000);
 				await tested.server.requests[0]?.closed;
 			});
@@ -415,7 +415,7 @@ export function describeProvider(name: string, subject: ProviderSubject): void {
 				["in many lines", `data: ${"x".repeat(1000)}\n`.repeat(1000)],
 			])("end an event that never does: %s", async (_name, piece) => {
 				const chunks = await ask(sendEndlessly(`${subject.start}data: `, piece));
-				const message = "The provider sent an event of more than 16 MiB, and was broken off.";
+				const message = "The provider sent an event of more than 16 MiB, and was cut off.";
 				expect(chunks).toEqual([modelFailure("provider", message)]);
 				await tested.server.requests[0]?.closed;
 			});
@@ -537,12 +537,12 @@ function withNotes(
 		return `The model ${JSON.stringify(model)} was not found at ${url.host}.`;
 	if (status === 404 && url !== null && !/\bmodels?\b/.test(message)) return `${message} ${addressNote(url)}`;
 	if (status !== 401 && status !== 403) return message;
-	const noted = `${message.replace(/\.$/, "")}. The key for the provider "mine" is that of providers.mine.api_key.`;
+	const noted = `${message.replace(/\.$/, "")}. The key for the provider "mine" comes from providers.mine.api_key.`;
 	return status === 403 && providerType === "kimi" ? `${noted} ${admission}` : noted;
 }
 
 function addressNote({ origin, pathname }: URL): string {
-	return `The request was made to ${origin}${pathname}: see whether that is right, and correct base_url of the provider in the configuration if it is not.`;
+	return `The request was made to ${origin}${pathname}: check that this is right, or correct the provider's base_url in the configuration.`;
 }
 
 const admission =

@@ -140,7 +140,7 @@ it.each([
 it("leaves to its own process what the gateway would do otherwise", { timeout: 60_000 }, async () => {
 	const { stage } = await createServed(["text: hello"]);
 	for (const [variables, argv, said] of [
-		[["OPENAI_API_KEY=other"], frames, "the gateway has another value of OPENAI_API_KEY"],
+		[["OPENAI_API_KEY=other"], frames, "the gateway has a different value of OPENAI_API_KEY"],
 		[[], ["codex", "exec", "--json", "--sandbox", "read-only", "go"], "it asks for the sandbox read-only"],
 	] as const) {
 		const command = stage.serveAs("/usr/bin/env", ...variables, executablePath, ...argv);

@@ -85,7 +85,7 @@ describe.runIf(hasTerminal)("on a terminal", () => {
 			["Conversation and files", "4"],
 			["would be undone", "1"],
 			["rewound. 1 file restored.", "\u0003"],
-			["again to leave", "\u0004"],
+			["again to quit", "\u0004"],
 		]);
 		expect(code).toBe(0);
 		expect(screen).toContain("delete made");

@@ -176,7 +176,7 @@ describe("agentwire doctor", () => {
 			name: "configuration",
 			status: "warning",
 			found: `${file} has keys that are ignored: default_modle, agentwire.limits.session_token.`,
-			advice: "Look whether one is misspelled; docs/reference/configuration.md lists the settings.",
+			advice: "Check the spelling; docs/reference/configuration.md lists the settings.",
 		});
 		expect(code).toBe(0);
 	});
@@ -201,9 +201,9 @@ describe("agentwire doctor", () => {
 	});
 
 	it.each([
-		["", "The setting providers.p.base_url is empty, which default_model needs."],
-		["example.org/v1", "providers.p.base_url, which serves m, is not an http(s) URL."],
-		["ftp://example.org", "providers.p.base_url, which serves m, is not an http(s) URL."],
+		["", "The setting providers.p.base_url, which default_model needs, is empty."],
+		["example.org/v1", "providers.p.base_url, used by m, is not an http(s) URL."],
+		["ftp://example.org", "providers.p.base_url, used by m, is not an http(s) URL."],
 	])("fails where no prompt could reach the model's address %j", async (baseUrl, found) => {
 		const stage = createStage();
 		writeModel(stage, baseUrl);

@@ -208,7 +208,7 @@ Signed in.
 		const { code, stderr } = await run("login");
 		expect(code).toBe(1);
 		expect(stderr).toMatch(
-			/^Error: Signed in, but the settings file is as it was\. Invalid TOML in [\s\S]*\nMend it and give the command again\.\n$/,
+			/^Error: Signed in, but the settings file was not changed\. Invalid TOML in [\s\S]*\nFix it and run the command again\.\n$/,
 		);
 		expect([read(configFile), existsSync(tokenFile)]).toEqual(["[[[", true]);
 	});
@@ -252,7 +252,7 @@ describe("signing out", () => {
 		writeFileSync(configFile, "[models");
 		const { code, stderr } = await run("logout", "--json");
 		expect(code).toBe(1);
-		expect(stderr).toMatch(/^Error: Signed out, but the settings file is as it was\. Invalid TOML/);
+		expect(stderr).toMatch(/^Error: Signed out, but the settings file was not changed\. Invalid TOML/);
 		expect([read(configFile), existsSync(tokenFile)]).toEqual(["[models", false]);
 	});
 });

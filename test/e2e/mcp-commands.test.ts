@@ -125,7 +125,7 @@ describe("mcp add, list and remove", () => {
 				code: 1,
 				stdout: "",
 				stderr: expect.stringMatching(
-					/^Error: .*mcp\.json is not JSON(?: at line 2, column 18)?: .*left as it is\.\n$/,
+					/^Error: .*mcp\.json is not JSON(?: at line 2, column 18)?: .*was not changed\.\n$/,
 				),
 			});
 		}
@@ -181,7 +181,7 @@ describe("mcp test", () => {
 				? "Error: it could not be started: ENOENT: no such file or directory, posix_spawn '/no/such/program' (working directory SHARE)"
 				: "Error: it could not be started: spawn /no/such/program ENOENT (working directory SHARE)",
 		],
-		["goes at once", ["sh", "-c", "echo no key >&2; exit 3"], "Error: it exited with code 3; it said last: no key"],
+		["goes at once", ["sh", "-c", "echo no key >&2; exit 3"], "Error: it exited with code 3; its last output: no key"],
 	])("says why when a server %s", async (_, command, reason) => {
 		const stage = createStage();
 		await stage.run("mcp", "add", "broken", "--", ...command);
@@ -374,7 +374,7 @@ describe("mcp auth, reset-auth and test", () => {
 	});
 
 	it.each<[string, readonly string[], string]>([
-		["a program", ["cmd"], "Error: The MCP server 'x' is a program, with nothing to sign in to.\n"],
+		["a program", ["cmd"], "Error: The MCP server 'x' is a local program and needs no sign-in.\n"],
 		["without OAuth", ["-t", "http", "https://a"], "Error: The MCP server 'x' was not added with --auth oauth.\n"],
 	])("refuse a server that is %s", async (_, target, stderr) => {
 		const stage = createStage();
@@ -408,7 +408,7 @@ describe("a session with a server to sign in to", () => {
 		server.revokeAll();
 		expect(resultsOf(await runTurn(session, "third"))["c3"]).toMatchObject({
 			is_error: true,
-			message: "Error running tool: MCP server weather: it does not accept the sign-in.",
+			message: "Error running tool: MCP server weather: it rejected the sign-in.",
 		});
 	});
 

@@ -151,7 +151,7 @@ describe("a server that misbehaves", () => {
 		const { c1, c2 } = resultsOf(lines);
 		expect(c1).toMatchObject({ is_error: true, display: [{ type: "brief", text: "Tool runtime error" }] });
 		expect(c1?.message).toBe(
-			"Error running tool: MCP server mortal: it was ended by SIGKILL; it said last: I die. Whether the call had an effect is not known.",
+			"Error running tool: MCP server mortal: it was ended by SIGKILL; its last output: I die. The call may have had an effect.",
 		);
 		expect(textOf(c2)).toBe("I live.");
 		expect(lastOf(lines).result).toEqual({ status: "finished" });
@@ -257,7 +257,7 @@ describe("a server that misbehaves", () => {
 			"TurnEnd",
 			"finished",
 		]);
-		expect(logOf(stage)).toContain("it exited with code 3; it said last: I cannot start");
+		expect(logOf(stage)).toContain("it exited with code 3; its last output: I cannot start");
 	});
 
 	it("could not start, and is tried again with later turns until it can", async () => {

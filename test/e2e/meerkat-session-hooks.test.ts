@@ -157,7 +157,7 @@ describe("hooks of a session", () => {
 			{ reason_code: "execution_failed" },
 			"not be started",
 		],
-		["answers nothing", command("-c", "cat >/dev/null"), { reason_code: "execution_failed" }, "it is no JSON"],
+		["answers nothing", command("-c", "cat >/dev/null"), { reason_code: "execution_failed" }, "it is not JSON"],
 		["answers patches", command(...answering({ patches: [] })), { reason_code: "execution_failed" }, "`patches`"],
 		["denies what it cannot", denying("h"), { reason_code: "execution_failed" }, "cannot deny"],
 	])("fail the run when one %s, and not when it fails open", async (_name, runtime, reason, text) => {

@@ -94,7 +94,7 @@ it("says which provider refused which key", async () => {
 	const server = serve();
 	server.prompt("hello");
 	expect((await server.response("prompt")).error?.message).toBe(
-		'Incorrect API key provided: [redacted]. The key for the provider "p" is that of providers.p.api_key.',
+		'Incorrect API key provided: [redacted]. The key for the provider "p" comes from providers.p.api_key.',
 	);
 });
 

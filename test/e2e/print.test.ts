@@ -548,7 +548,7 @@ describe("being stopped", () => {
 		if (!existsSync("/dev/full")) return;
 		const { code, stderr } = await shell(createStage(), '"$agentwire" --print -p hi > /dev/full');
 		expect(code).toBe(1);
-		expect(stderr).toMatch(/^The output cannot be written to stdout: ENOSPC.*\n$/);
+		expect(stderr).toMatch(/^Cannot write to stdout: ENOSPC.*\n$/);
 	});
 
 	it("a slow reader gets the whole output", async () => {

@@ -280,7 +280,7 @@ describe("commands whose output nobody gets", () => {
 			);
 			expect([code, stdout]).toEqual([1, ""]);
 			expect(stderr).toMatch(
-				/^What is served, and where, cannot be written to stdout: ENOSPC: .*\. The program ends; .*\n$/,
+				/^Cannot write the server's address to stdout: ENOSPC: .*\. Start the program again .*\n$/,
 			);
 		},
 	);

@@ -117,7 +117,7 @@ describe("the exit code", () => {
 			["--mode", "rewind", "--", "true"],
 			"--mode: 'rewind' is not one of record, replay, replay-or-record, passthrough",
 		],
-		[["--fault", "404", "--", "true"], "--fault: '404' is no fault. There are cut"],
+		[["--fault", "404", "--", "true"], "--fault: '404' is not a fault. Known: cut"],
 		[["--time-scale", "-1", "--", "true"], "--time-scale needs a value"],
 		[["--speed", "1", "--", "true"], "does not know '--speed'"],
 		[["--replace", "x", "--", "true"], "--replace: 'x' is not TEXT=NAME"],

@@ -42,7 +42,7 @@ it.runIf(hasTerminal)(
 		await answer("Number: ", "5");
 		await answer("Address of its API", baseUrl);
 		await answer("API key (not shown): ", "wrong-key");
-		await answer("refuses the key (HTTP 401)", "");
+		await answer("rejected the key (HTTP 401)", "");
 		await answer("Address of its API", baseUrl);
 		await answer("API key (not shown): ", "right-key");
 		await answer("Number, or a part of the name: ", "lar");

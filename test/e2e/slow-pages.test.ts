@@ -28,7 +28,7 @@ it.each([
 		result = lines.find(({ params }) => params?.type === "ToolResult");
 	}
 	expect(JSON.stringify(result.params?.payload["return_value"])).toMatch(
-		/The page is given up: it takes|This is the main text of the page/,
+		/The page could not be read: it takes|This is the main text of the page/,
 	);
 	// Far more than a free machine takes, far less than the page.
 	expect(longest).toBeLessThan(2000);

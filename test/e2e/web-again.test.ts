@@ -9,7 +9,7 @@ describe("agentwire web", () => {
 			runExecutable(executablePath, ["web", ...flags], { cwd: stage.workDir, env: { ...stage.environment } });
 		expect(await run("--status")).toMatchObject({
 			code: 1,
-			stdout: "The page is not served. Start it: agentwire web\n",
+			stdout: "The page is not being served. Start it with: agentwire web\n",
 		});
 		const server = stage.serveAs(executablePath, "web", "--no-open", "--json", "--port", "0");
 		const [line] = await server.readUntil(() => true);

@@ -153,6 +153,6 @@ describe.skipIf(url === "")("a cluster of workers and gateways", { timeout: 60_0
 	it.runIf(existsSync("/dev/full"))("ends a worker whose line nobody gets", async () => {
 		const { code, stderr } = await programs.run(["worker", "--json"], {}, openSync("/dev/full", "w"));
 		expect(code).toBe(1);
-		expect(stderr).toMatch(/^What is served, and where, cannot be written to stdout: ENOSPC: .*\n$/);
+		expect(stderr).toMatch(/^Cannot write the server's address to stdout: ENOSPC: .*\n$/);
 	});
 });

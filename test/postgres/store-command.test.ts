@@ -43,7 +43,7 @@ describe.skipIf(url === "")("the command store", { timeout: 90_000 }, () => {
 		["does not know 'burn'", ["burn"]],
 		["does not know '--older-than'", ["migrate", "--older-than", "1d"]],
 		["--from disk or --from postgres", ["copy", "--to", "disk"]],
-		["from one store to the other one", ["copy", "--from", "disk", "--to", "disk"]],
+		["two different stores", ["copy", "--from", "disk", "--to", "disk"]],
 		["needs --older-than", ["archive"]],
 		["is not a number with m, h, d or w", ["delete", "--older-than", "soon"]],
 		["--older-than needs a value", ["archive", "--older-than"]],
@@ -103,7 +103,7 @@ describe.skipIf(url === "")("the command store", { timeout: 90_000 }, () => {
 		await rows(
 			"insert into $schema.context_row select 'nobody', agent_id, generation, n, body from $schema.context_row limit 1",
 		);
-		expect(await problems()).toContain("The table context_row has rows of nobody, which is no session.");
+		expect(await problems()).toContain("The table context_row has rows of nobody, which is not a session.");
 	});
 
 	it("copies from the database to the disk and back, compares, and copies nothing twice", async () => {

@@ -159,7 +159,7 @@ describe.skipIf(url === "")("the certificate of a worker", { timeout: 60_000 }, 
 			/--tls-cert and --tls-key, or --allow-unencrypted/,
 		],
 		["is not there", ["--tls-cert", "nowhere.pem", "--tls-key", fileOf("server-key")], 2, /--tls-cert.*nowhere\.pem/],
-		["is given without its key", ["--tls-cert", fileOf("server")], 2, /--tls-cert and --tls-key are given together/],
+		["is given without its key", ["--tls-cert", fileOf("server")], 2, /Give --tls-cert and --tls-key together/],
 		[
 			"is none",
 			["--tls-cert", "rubbish.pem", "--tls-key", fileOf("server-key")],

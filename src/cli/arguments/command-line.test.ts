@@ -311,7 +311,7 @@ describe("parseCommandLine", () => {
 		["--max-retries-per-step 1.5", "--max-retries-per-step must be an integer of at least 1."],
 		["--max-retries-per-step=", "--max-retries-per-step must be an integer of at least 1."],
 		["--ui shell", "--ui shell: not available in this version; only '--ui wire' is."],
-		["--agent nobody", "--agent nobody: there is no such agent; there are default and okabe."],
+		["--agent nobody", "--agent nobody: unknown agent; the built-in ones are default and okabe."],
 		["--max-ralph-iterations=-2", "--max-ralph-iterations must be an integer of at least -1."],
 		["--add-dir=", "--add-dir must not be empty."],
 		["--wier", "Unknown flag --wier. Did you mean --wire?"],
@@ -333,14 +333,14 @@ describe("parseCommandLine", () => {
 		["acp -p hi", "Cannot combine the command 'acp' with -p."],
 		["-p hi acp", "Cannot combine the command 'acp' with -p."],
 		["--acp --prompt hi", "Cannot combine the flag --acp with --prompt."],
-		["acp x", "The command 'acp' takes flags alone, found 'x'."],
+		["acp x", "The command 'acp' takes only flags, found 'x'."],
 		["acp --wire", "Cannot combine the command 'acp' with --wire."],
 		["acp login x", "The command 'login' does not know 'x'; it takes --json."],
 		[
 			"--wire -",
-			"There is no command '-'. Commands: setup, info, doctor, docs, export, replay, sessions, store, plugin, mcp, permissions, fake, conformance, login, logout, record, rpc, acp, codex, claude, serve, web, chat, worker. A prompt is given in quotes or with -p.",
+			"Unknown command '-'. Commands: setup, info, doctor, docs, export, replay, sessions, store, plugin, mcp, permissions, fake, conformance, login, logout, record, rpc, acp, codex, claude, serve, web, chat, worker. Put a prompt in quotes, or pass it with -p.",
 		],
-		["rpc x", "The command 'rpc' takes flags alone, found 'x'."],
+		["rpc x", "The command 'rpc' takes only flags, found 'x'."],
 		["rpc -p x", "Cannot combine the command 'rpc' with -p."],
 		["-C=x", "-C takes no value."],
 		["-yC=", "-C takes no value."],
@@ -582,8 +582,8 @@ describe("the realm of a server for Meerkat's clients", () => {
 		["rpc --context-root /a --work-dir /b", "Cannot combine"],
 		["acp --realm a", "--realm"],
 		["--wire --realm a", "--realm works only with rpc"],
-		["rpc --live-ws 1", "--live-ws: this program serves no live sessions"],
-		["rpc --live-anything", "--live-anything: this program serves no live sessions"],
+		["rpc --live-ws 1", "--live-ws: live audio and video sessions"],
+		["rpc --live-anything", "--live-anything: live audio and video sessions"],
 	])("`%s` is refused in words", (line, reason) => {
 		expect(() => parseCommandLine(words(line))).toThrow(reason);
 	});
@@ -600,7 +600,9 @@ describe("words for people", () => {
 		expect(promptOf("--model", "m", "fix the test")).toBe("fix the test");
 		expect(promptOf("--", "fix", "the", "--test")).toBe("fix the --test");
 		expect(promptOf("-C", "--", "info")).toBe("info");
-		expect(() => parseCommandLine(["-p", "one", "two words"])).toThrow("Give one prompt: by -p or by itself.");
+		expect(() => parseCommandLine(["-p", "one", "two words"])).toThrow(
+			"Give one prompt, either with -p or on its own.",
+		);
 		expect(promptOf("--wire", "--", "hi")).toBe("serve");
 	});
 
@@ -613,8 +615,6 @@ describe("words for people", () => {
 	});
 
 	it("an unknown command names the nearest one", () => {
-		expect(() => parseCommandLine(["sesions", "list"])).toThrow(
-			"There is no command 'sesions'. Did you mean 'sessions'?",
-		);
+		expect(() => parseCommandLine(["sesions", "list"])).toThrow("Unknown command 'sesions'. Did you mean 'sessions'?");
 	});
 });

@@ -129,7 +129,8 @@ export function parseCommandLine(argv: readonly string[], conventions: Conventio
 	const flagWords = argv.slice(0, argv.length - given.rest.length);
 	const isPrompt = command !== undefined && (given.isRestMarked || (rest.length === 0 && /\s/.test(command.trim())));
 	if (isPrompt) {
-		if (given.has("prompt")) throw new UsageError(`Give one prompt: by ${given.last("prompt")?.name} or by itself.`);
+		if (given.has("prompt"))
+			throw new UsageError(`Give one prompt, either with ${given.last("prompt")?.name} or on its own.`);
 		const before = given.isRestMarked ? flagWords.slice(0, -1) : flagWords;
 		return parseCommandLine([...before, `--prompt=${given.rest.join(" ")}`], conventions);
 	}
@@ -164,7 +165,7 @@ function toHelp([command, other]: readonly string[]): CommandLine {
 function refuseCommand(command: string): never {
 	const nearest = nearestOf(command, commandNames);
 	const known = nearest === null ? `Commands: ${commandNames.join(", ")}.` : `Did you mean '${nearest}'?`;
-	throw new UsageError(`There is no command '${command}'. ${known} A prompt is given in quotes or with -p.`);
+	throw new UsageError(`Unknown command '${command}'. ${known} Put a prompt in quotes, or pass it with -p.`);
 }
 
 function parseCommand(
@@ -211,7 +212,7 @@ export const notForMany: Readonly<Record<HostMode | "serve", readonly FlagKey[]>
 /** `what` names the flag or command that requested the mode. */
 function toHost(mode: HostMode, what: string, given: GivenFlags, conventions: Conventions): CommandLine {
 	const [word] = given.rest;
-	if (word !== undefined) throw new UsageError(`${capitalized(what)} takes flags alone, found '${word}'.`);
+	if (word !== undefined) throw new UsageError(`${capitalized(what)} takes only flags, found '${word}'.`);
 	const other = given.last(...notForMany[mode])?.name;
 	if (other !== undefined) throw new UsageError(`Cannot combine ${what} with ${other}.`);
 	checkCombinations(given, mode === "acp", mode === "rpc");
@@ -226,7 +227,7 @@ function toHost(mode: HostMode, what: string, given: GivenFlags, conventions: Co
 
 function toOptionsOfMany(command: string, given: GivenFlags): ProgramOptions {
 	const [word] = given.rest;
-	if (word !== undefined) throw new UsageError(`The command '${command}' takes flags alone, found '${word}'.`);
+	if (word !== undefined) throw new UsageError(`The command '${command}' takes only flags, found '${word}'.`);
 	const other = given.last(...notForMany.serve)?.name;
 	if (other !== undefined) throw new UsageError(`Cannot combine the command '${command}' with ${other}.`);
 	checkCombinations(given);
@@ -383,7 +384,7 @@ function toAgent(agent: GivenFlag | null): BuiltInAgentName {
 	if (name === null) return "default";
 	const known = builtInAgentNames.find((each) => each === name);
 	if (known !== undefined) return known;
-	throw new UsageError(`--agent ${name}: there is no such agent; there are ${builtInAgentNames.join(" and ")}.`);
+	throw new UsageError(`--agent ${name}: unknown agent; the built-in ones are ${builtInAgentNames.join(" and ")}.`);
 }
 
 function toSession(given: GivenFlags): SessionChoice {

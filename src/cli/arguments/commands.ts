@@ -104,27 +104,27 @@ export const commandNames = [
 ] as const;
 export type CommandName = (typeof commandNames)[number];
 
-const eventLines = { names: ["--json"], value: null, about: "One line of JSON for each thing that happens." } as const;
+const eventLines = { names: ["--json"], value: null, about: "One line of JSON per event." } as const;
 
 const stdioFlag = "--stdio";
 
 export const commands: Readonly<Record<CommandName, Command>> = {
 	setup: {
 		about: "Choose a provider and a model, on a terminal.",
-		purpose: `Ask for a provider, its API key and a model, and write them to config.toml. The key is tested: the provider is asked for
-its models. Only you can read the file.`,
+		purpose: `Ask for a provider, its API key and a model, and write them to config.toml. The key is tested by listing
+the provider's models. Only you can read the file.`,
 		forms: [{ words: "" }],
 		flags: [],
 		parse(words) {
 			if (asksForHelp(words)) return null;
 			const [word] = words;
-			if (word !== undefined) throw new UsageError(`The command 'setup' takes nothing, found '${word}'.`);
+			if (word !== undefined) throw new UsageError(`The command 'setup' takes no arguments, found '${word}'.`);
 			return { kind: "setup" };
 		},
 	},
 	info: {
 		about: "Show versions; 'info --json' for programs.",
-		purpose: `Show the versions of program, agent files and protocol; or a script by which a shell completes command lines.
+		purpose: `Show the versions of program, agent files and protocol, or print a shell completion script.
 For bash and zsh: eval "$(… info --show-completion bash)"; for fish: … info --show-completion fish | source`,
 		forms: [{ words: "[--json]" }, { words: "--show-completion [SHELL]" }],
 		flags: [
@@ -134,15 +134,15 @@ For bash and zsh: eval "$(… info --show-completion bash)"; for fish: … info 
 				value: "SHELL",
 				valueIsOptional: true,
 				offers: shells,
-				about: "A script for bash, zsh or fish. Default: for the shell that $SHELL names.",
+				about: "Completion script for bash, zsh or fish. Default: the shell in $SHELL.",
 			},
 		],
 		parse: (words) => (asksForHelp(words) ? null : toInfoCall(words)),
 	},
 	doctor: {
-		about: "Check what the program needs on this machine.",
-		purpose: `Check Node, settings, MCP servers, rules, model, sandbox, ripgrep, the directory of sessions and who may read it,
-and say what to do. No prompt is sent and nothing is changed. The exit code is 1 when the program cannot work as it is.
+		about: "Check the setup of this machine.",
+		purpose: `Check Node, settings, MCP servers, rules, model, sandbox, ripgrep, the session directory and its permissions,
+and say how to fix problems. No prompt is sent and nothing is changed. The exit code is 1 when the program cannot work.
 Takes the flags of a run, such as --config-file, --model and --work-dir, and checks what that run would use.`,
 		forms: [{ words: "[--json] [flags]" }],
 		flags: [{ names: ["--json"], value: null, about: "One line of JSON." }],
@@ -152,8 +152,8 @@ Takes the flags of a run, such as --config-file, --model and --work-dir, and che
 				: { kind: "doctor", json: words.includes("--json"), words: words.filter((word) => word !== "--json") },
 	},
 	docs: {
-		about: "Show the documents that come with the program.",
-		purpose: `Show a page of the documents that come with the program, as Markdown. Without a name: the list of pages.`,
+		about: "Show the documentation.",
+		purpose: `Show a page of the documentation as Markdown. Without a name, list the pages.`,
 		forms: [{ words: "[PAGE]" }],
 		flags: [],
 		parse: (words) => (asksForHelp(words) ? null : toDocsCall(words)),
@@ -161,8 +161,8 @@ Takes the flags of a run, such as --config-file, --model and --work-dir, and che
 	export: {
 		about: "Put a session into a ZIP file.",
 		purpose: `Put a session into a ZIP file: its conversation, events and subagents, its plan, and the program's logs.
-Without an id it is the last session of the current directory. The session is only read.
-With --replayable the file is one that 'replay' runs again, for a bug report: the events of the session, with keys and tokens replaced.`,
+Without an id, exports the last session of the current directory. The session is not changed.
+With --replayable, writes the events of the session for 'replay' or a bug report, with keys and tokens replaced.`,
 		forms: [{ words: "[SESSION_ID] [--replayable] [--output PATH] [--yes]" }],
 		flags: [
 			{ names: ["--replayable"], value: null, about: "Write a file for 'replay' instead of a ZIP file." },
@@ -172,7 +172,7 @@ With --replayable the file is one that 'replay' runs again, for a bug report: th
 				offers: "files",
 				about: "File or directory to write to. Default: session-<id>.zip or .jsonl here.",
 			},
-			{ names: ["--yes", "-y"], value: null, about: "Do not ask, although there may be secrets in it." },
+			{ names: ["--yes", "-y"], value: null, about: "Do not ask for confirmation; the file may contain secrets." },
 		],
 		parse(words) {
 			const options = toExportOptions(words);
@@ -182,7 +182,7 @@ With --replayable the file is one that 'replay' runs again, for a bug report: th
 	replay: {
 		about: "Run a stored session again and compare what happens.",
 		purpose: `Run a session again with its recorded answers, tool results and decisions, and compare what happens with what happened.
-Nothing is run, read, written or requested. Takes the id of a session, or a file from 'export --replayable'.
+Nothing is run, read, written or requested. Takes a session id or a file from 'export --replayable'.
 The exit code is 0 when everything is the same, 1 when something differs, and 2 when the session cannot be replayed.`,
 		forms: [{ words: "SESSION_ID|FILE", offers: "files" }],
 		flags: [],
@@ -193,11 +193,11 @@ The exit code is 0 when everything is the same, 1 when something differs, and 2 
 	},
 	sessions: {
 		about: "List, show, export, fork and delete stored sessions.",
-		purpose: `Show and manage the stored sessions of all directories. Those of kimi-code, below ~/.kimi-code or $KIMI_CODE_HOME,
-are listed and shown, and never changed. An id is taken with and without the prefix "session_".`,
+		purpose: `Show and manage the stored sessions of all directories. Sessions of kimi-code, in ~/.kimi-code or
+$KIMI_CODE_HOME, can be listed and shown but are never changed. Ids work with and without the prefix "session_".`,
 		forms: [
-			{ words: "list [--work-dir DIR] [--json]", about: "A table of the sessions, the last used first." },
-			{ words: "show ID [--json]", about: "What a session is, and what was said in it." },
+			{ words: "list [--work-dir DIR] [--json]", about: "List sessions, most recently used first." },
+			{ words: "show ID [--json]", about: "Show a session and its conversation." },
 			{
 				words: "export [ID] [--replayable] [--output PATH] [--yes]",
 				about: "Put a session into a ZIP file, as 'export' does.",
@@ -216,7 +216,7 @@ are listed and shown, and never changed. An id is taken with and without the pre
 				offers: "directories",
 				about: "Only the sessions of this directory.",
 			},
-			{ names: ["--output", "-o"], value: "PATH", offers: "files", about: "Where the ZIP file is written to." },
+			{ names: ["--output", "-o"], value: "PATH", offers: "files", about: "Where to write the file." },
 			{
 				names: ["--before"],
 				value: "TURN",
@@ -246,29 +246,29 @@ are listed and shown, and never changed. An id is taken with and without the pre
 		},
 	},
 	store: {
-		about: "Migrate, check, copy and clear out where sessions are stored.",
-		purpose: `Manage the store of sessions that [store] in config.toml or AGENTWIRE_STORE_URL names: the disk, or a PostgreSQL database.
-Sessions that another process has open are left alone.`,
+		about: "Migrate, check, copy and clean up the session store.",
+		purpose: `Manage the session store set by [store] in config.toml or AGENTWIRE_STORE_URL: the disk, or a PostgreSQL database.
+Sessions that another process has open are skipped.`,
 		forms: [
-			{ words: "migrate [--json]", about: "Bring the tables of the database to the version of this program." },
-			{ words: "check [--json]", about: "Look for what is wrong; show processes and sizes. Reads only." },
+			{ words: "migrate [--json]", about: "Migrate the database tables to this program's version." },
+			{ words: "check [--json]", about: "Look for problems; show processes and sizes. Changes nothing." },
 			{
 				words: "copy --from disk --to postgres [--session ID] [--json]",
 				about: "Copy sessions and compare the copies; or --from postgres --to disk.",
 			},
-			{ words: "archive --older-than 30d [--json]", about: "Archive sessions that were not written since." },
+			{ words: "archive --older-than 30d [--json]", about: "Archive sessions that have not changed since." },
 			{
 				words: "delete --older-than 90d [--archived] [--json]",
-				about: "Delete sessions that were not written since; with --archived, those that were archived before.",
+				about: "Delete sessions that have not changed since; with --archived, those archived before then.",
 			},
 		],
 		flags: [
-			{ names: ["--json"], value: null, about: "JSON, one line for each thing that was done." },
-			{ names: ["--from"], value: "STORE", offers: ["disk", "postgres"], about: "Where sessions are copied from." },
-			{ names: ["--to"], value: "STORE", offers: ["disk", "postgres"], about: "Where they are copied to." },
+			{ names: ["--json"], value: null, about: "One line of JSON per action." },
+			{ names: ["--from"], value: "STORE", offers: ["disk", "postgres"], about: "The store to copy from." },
+			{ names: ["--to"], value: "STORE", offers: ["disk", "postgres"], about: "The store to copy to." },
 			{ names: ["--session"], value: "ID", about: "Only this session." },
 			{ names: ["--older-than"], value: "AGE", about: "A number with m, h, d or w: minutes, hours, days, weeks." },
-			{ names: ["--archived"], value: null, about: "Only sessions that were archived that long ago." },
+			{ names: ["--archived"], value: null, about: "Only sessions archived that long ago." },
 		],
 		parse(words) {
 			const action = toStoreAction(words);
@@ -277,7 +277,7 @@ Sessions that another process has open are left alone.`,
 	},
 	plugin: {
 		about: "Install, list, show and remove plugins.",
-		purpose: "Manage plugins, which bring tools of their own.",
+		purpose: "Manage plugins, which provide tools.",
 		forms: [
 			{
 				words: "install SOURCE",
@@ -286,7 +286,7 @@ Sessions that another process has open are left alone.`,
 			},
 			{ words: "list", about: "Show the installed plugins." },
 			{ words: "remove NAME", about: "Remove a plugin with all its files." },
-			{ words: "info NAME", about: "Show what a plugin is and brings." },
+			{ words: "info NAME", about: "Show a plugin and its tools." },
 		],
 		flags: [],
 		parse(words) {
@@ -296,7 +296,7 @@ Sessions that another process has open are left alone.`,
 	},
 	mcp: {
 		about: "Add, remove, list and try out MCP servers; sign in to them.",
-		purpose: "Manage the MCP servers of mcp.json in the share directory, which bring tools of their own.",
+		purpose: "Manage the MCP servers of mcp.json in the share directory, which provide tools.",
 		forms: [
 			{ words: "add NAME [--env KEY=VALUE]... -- COMMAND [ARG...]", about: "Add a program as a server." },
 			{
@@ -306,7 +306,7 @@ Sessions that another process has open are left alone.`,
 			{ words: "list", about: "Show the servers." },
 			{ words: "remove NAME", about: "Remove a server." },
 			{ words: "auth NAME", about: "Sign in to a server that was added with --auth oauth." },
-			{ words: "reset-auth NAME", about: "Forget that you signed in." },
+			{ words: "reset-auth NAME", about: "Sign out of a server." },
 			{ words: "test NAME", about: "Connect to a server and show its tools." },
 		],
 		flags: [
@@ -335,10 +335,10 @@ Sessions that another process has open are left alone.`,
 		purpose: `Show what the permission rules of this machine, your settings and the project decide in the current directory.
 The exit code of check and explain is the decision: 0 allow, 1 ask, 2 deny.`,
 		forms: [
-			{ words: "check COMMAND", about: "Show the decision over a command line, and what decided." },
+			{ words: "check COMMAND", about: "Show the decision for a command line, and the rule behind it." },
 			{ words: "explain COMMAND", about: "The same, with everything that the command line would run." },
 			{ words: "list", about: "Show the rules, with the file and line of each." },
-			{ words: "trust", about: "Trust the project's permissions.toml as it is now: its rules may allow something." },
+			{ words: "trust", about: "Trust the project's permissions.toml as it is now, so that its allow rules apply." },
 			{
 				words: "import FILE",
 				offers: "files",
@@ -360,7 +360,7 @@ The exit code of check and explain is the decision: 0 allow, 1 ask, 2 deny.`,
 			{ words: "exec [flags] resume THREAD|--last [PROMPT]", about: "Continue a thread." },
 			{
 				words: "app-server [--config KEY=VALUE]... [--listen ADDRESS]",
-				about: "Serve threads over stdin and stdout, one JSON message a line.",
+				about: "Serve threads over stdin and stdout, one JSON message per line.",
 			},
 			{ words: "--version", about: "The version of the protocol." },
 		],
@@ -412,7 +412,7 @@ compared. In COMMAND, {session} is the id of a session, {config} a settings file
 				names: ["--expected-failures"],
 				value: "FILE",
 				offers: "files",
-				about: "Names of scenarios, one a line, that fail. One that passes fails the run.",
+				about: "Names of scenarios expected to fail, one per line. The run fails if one passes.",
 			},
 			{ names: ["--json"], value: null, about: "One line of JSON at the end." },
 			{ names: ["--junit"], value: "FILE", offers: "files", about: "Also write a report in JUnit's format." },
@@ -440,8 +440,8 @@ Its provider and models are then written to config.toml.`,
 	},
 	record: {
 		about: "Record the model requests of a command, and replay them in its tests.",
-		purpose: `Run a command whose model requests go to a server on loopback, which records them with their answers in a file, or
-answers them from it. Keys are not recorded. See 'docs guides/test-your-integration'.`,
+		purpose: `Run a command with its model requests sent to a loopback server, which records them and their answers in a file, or
+replays the answers from it. Keys are not recorded. See 'docs guides/test-your-integration'.`,
 		forms: [
 			{
 				words:
@@ -460,7 +460,7 @@ answers them from it. Keys are not recorded. See 'docs guides/test-your-integrat
 				value: "MODE",
 				offers: ["record", "replay", "replay-or-record", "passthrough"],
 				about:
-					"record: start the file anew (default); replay: ask no provider; replay-or-record: add what is missing; passthrough: only forward.",
+					"record: start a new file (default); replay: contact no provider; replay-or-record: add what is missing; passthrough: only forward.",
 			},
 			{
 				names: ["--time-scale"],
@@ -486,16 +486,16 @@ answers them from it. Keys are not recorded. See 'docs guides/test-your-integrat
 	},
 	rpc: {
 		about: "Serve many sessions at once, in Meerkat RPC.",
-		purpose: `Serve Meerkat RPC on stdin and stdout, one JSON message a line: a client makes as many sessions as it likes.
-It takes the flags of the program that say nothing of one session; see the help of the program.`,
+		purpose: `Serve Meerkat RPC on stdin and stdout, one JSON message per line: a client can have many sessions.
+Also accepts the global flags that are not session-specific.`,
 		forms: [{ words: "[flags]" }],
 		flags: [],
 		parse: (words) => (asksForHelp(words) ? null : { kind: "rpc", words }),
 	},
 	acp: {
 		about: "Serve an editor, in the Agent Client Protocol.",
-		purpose: `Serve the Agent Client Protocol on stdin and stdout, one JSON message a line: an editor makes as many sessions as it likes.
-It takes the flags of the program that say nothing of one session; see the help of the program. 'acp login' signs in as 'login' does.`,
+		purpose: `Serve the Agent Client Protocol on stdin and stdout, one JSON message per line: an editor can have many sessions.
+Also accepts the global flags that are not session-specific. 'acp login' signs in as 'login' does.`,
 		forms: [{ words: "[flags]" }, { words: "login [--json]", about: "Sign in, as editors ask for it." }],
 		flags: [],
 		parse(words) {
@@ -508,7 +508,7 @@ It takes the flags of the program that say nothing of one session; see the help 
 	claude: {
 		about: "Serve a program that uses the Claude SDK.",
 		purpose: `Serve a program that is written for the Claude SDK, in stream-json on stdin and stdout, with any model. The SDK starts
-it with the flags that it needs, which are those of the program it stands for; see 'agentwire docs guides/claude-sdk'.`,
+it with the flags that it needs, those of the program it replaces; see 'agentwire docs guides/claude-sdk'.`,
 		forms: [
 			{ words: "--input-format stream-json --output-format stream-json [flags]" },
 			{ words: "-p PROMPT [--output-format text|json|stream-json] [flags]", about: "Run one prompt." },
@@ -544,8 +544,8 @@ session-specific.`,
 	web: {
 		about: "Open the web page of your sessions.",
 		purpose: `Serve the sessions of all directories as 'serve' does, with a web page for them, print its address and open it in the
-browser. The address has the token behind '#', where no browser sends it: give it to nobody who may not run commands here. If the page
-is served already and no other flags are given, that one is opened.`,
+browser. The address contains the token, after the '#': share it only with people who may run commands here. If the page is
+already served and no other flags are given, that one is opened.`,
 		forms: [
 			{
 				words:
@@ -573,9 +573,9 @@ what the program does on a terminal without a command. Also accepts the global f
 	},
 	worker: {
 		about: "Run sessions of a store in PostgreSQL for gateways.",
-		purpose: `Run the sessions that gateways with the same store in PostgreSQL ask for, on as many machines as there are workers. Ends
-with SIGTERM, once its turns are over or the time of --drain is; a second signal ends it at once. It
-takes the flags of the program that say nothing of one session as well; see the help of the program.`,
+		purpose: `Run the sessions of gateways that use the same PostgreSQL store; start as many workers as you need. On SIGTERM,
+it ends once its turns are over or the --drain time is up; a second signal ends it at once.
+Also accepts the global flags that are not session-specific.`,
 		forms: [
 			{
 				words:

@@ -120,14 +120,14 @@ export const flags: readonly Flag[] = [
 		names: ["--realm-backend"],
 		value: "KIND",
 		offers: ["jsonl", "memory"],
-		about: "With a realm: 'jsonl', files (default), or 'memory', for as long as the process lives.",
+		about: "With a realm: 'jsonl' stores files (default), 'memory' keeps sessions until the process ends.",
 	},
 	{
 		key: "state-root",
 		names: ["--state-root"],
 		value: "DIR",
 		offers: "directories",
-		about: "With a realm: the directory with the directories of all realms. Default: 'realms' in the share directory.",
+		about: "With a realm: the parent directory of all realms. Default: 'realms' in the share directory.",
 	},
 	{
 		key: "context-root",
@@ -169,7 +169,7 @@ export const flags: readonly Flag[] = [
 		names: ["--input-format"],
 		value: "FORMAT",
 		offers: printFormats,
-		about: "In print mode: 'text', all of stdin being one prompt, or 'stream-json', a JSON message a line.",
+		about: "In print mode: 'text', all of stdin is one prompt, or 'stream-json', one JSON message per line.",
 	},
 	{
 		key: "output-format",
@@ -177,7 +177,7 @@ export const flags: readonly Flag[] = [
 		value: "FORMAT",
 		offers: printFormats,
 		about:
-			"In print mode: 'text' for people, or 'stream-json', a JSON message a line: with --print as kimi-cli writes it, with -p alone as kimi-code.",
+			"In print mode: 'text' for people, or 'stream-json', one JSON message per line: with --print as kimi-cli writes it, with -p alone as kimi-code.",
 	},
 	{
 		key: "print-format",
@@ -191,7 +191,7 @@ export const flags: readonly Flag[] = [
 		key: "final-message-only",
 		names: ["--final-message-only"],
 		value: null,
-		about: "In print mode: nothing but the last message of each answer.",
+		about: "In print mode: only the last message of each answer.",
 	},
 	{
 		key: "work-dir",
@@ -205,7 +205,7 @@ export const flags: readonly Flag[] = [
 		names: ["--add-dir"],
 		value: "DIR",
 		offers: "directories",
-		about: "Further directory of the workspace; may be repeated.",
+		about: "Add a directory to the workspace; may be repeated.",
 	},
 	{
 		key: "session",
@@ -235,8 +235,8 @@ export const flags: readonly Flag[] = [
 		value: "ALIAS",
 		about: "Model to use: a key of 'models' in the settings, or 'scripted', which needs no key.",
 	},
-	{ key: "thinking", names: ["--thinking"], value: null, about: "Let the model think, if it can." },
-	{ key: "no-thinking", names: ["--no-thinking"], value: null, about: "Do not let the model think." },
+	{ key: "thinking", names: ["--thinking"], value: null, about: "Turn thinking on, if the model supports it." },
+	{ key: "no-thinking", names: ["--no-thinking"], value: null, about: "Turn thinking off." },
 	{
 		key: "agent",
 		names: ["--agent"],
@@ -262,7 +262,7 @@ export const flags: readonly Flag[] = [
 		key: "mcp-config",
 		names: ["--mcp-config"],
 		value: "TEXT",
-		about: "Further MCP servers as JSON text; may be repeated.",
+		about: "More MCP servers as JSON text; may be repeated.",
 	},
 	{
 		key: "skills-dir",
@@ -281,10 +281,10 @@ export const flags: readonly Flag[] = [
 		key: "take-over",
 		names: ["--take-over"],
 		value: null,
-		about: "Take a session over from a process that works on a turn of it, and end that turn.",
+		about: "Take over a session that is running a turn in another process, and end that turn.",
 	},
 	{ key: "plan", names: ["--plan"], value: null, about: "Start in plan mode." },
-	{ key: "afk", names: ["--afk"], value: null, about: "Work without anyone at the keyboard." },
+	{ key: "afk", names: ["--afk"], value: null, about: "Work without a person at the keyboard." },
 	{ key: "auto", names: ["--auto"], value: null, about: "The same, as kimi-code spells it." },
 	{
 		key: "max-steps-per-turn",
@@ -302,12 +302,12 @@ export const flags: readonly Flag[] = [
 		key: "max-ralph-iterations",
 		names: ["--max-ralph-iterations"],
 		value: "N",
-		about: "Go over each prompt again until the model says it is done, N times at most; -1 for any number.",
+		about: "Repeat each prompt until the model says it is done, at most N times; -1 for no limit.",
 	},
 	{ key: "verbose", names: ["--verbose"], value: null, about: "Accepted for compatibility; --debug says more." },
-	{ key: "debug", names: ["--debug"], value: null, about: "Write more to the log file." },
+	{ key: "debug", names: ["--debug"], value: null, about: "Write a more detailed log." },
 	{ key: "version", names: ["--version", "-V", "-v"], value: null, about: "Show the version and exit." },
-	{ key: "help", names: ["--help", "-h"], value: null, about: "Show this text and exit." },
+	{ key: "help", names: ["--help", "-h"], value: null, about: "Show this help and exit." },
 ];
 
 const flagsByName: ReadonlyMap<string, Flag> = new Map(flags.flatMap((flag) => flag.names.map((name) => [name, flag])));

@@ -98,7 +98,7 @@ export function findFirstWord(argv: readonly string[]): number {
 
 function refuse(name: string): never {
 	if (name.startsWith("--live-"))
-		throw new UsageError(`${name}: this program serves no live sessions of sound and video; leave the flag out.`);
+		throw new UsageError(`${name}: live audio and video sessions are not supported; leave the flag out.`);
 	const nearest = name.startsWith("--") ? nearestFlagName(name) : null;
 	throw new UsageError(`Unknown flag ${name}.${nearest === null ? "" : ` Did you mean ${nearest}?`}`);
 }

@@ -107,7 +107,7 @@ function commandHelp(executableName: string, command: CommandName): string {
 		"",
 		...forms.flatMap(({ words, about }) => (about === undefined ? [] : toLine({ names: [words], value: null, about }))),
 		...ownFlags.map(toLine),
-		toLine({ names: ["--help", "-h"], value: null, about: "Show this text and exit." }),
+		toLine({ names: ["--help", "-h"], value: null, about: "Show this help and exit." }),
 		"",
 	].join("\n");
 }

@@ -16,7 +16,7 @@ export function readNamedProgram(flag: string, value: string): NamedProgram {
 	try {
 		list = JSON.parse(value);
 	} catch (thrown) {
-		throw new UsageError(`${flag} is no list in JSON: ${errorText(thrown)}`);
+		throw new UsageError(`${flag} is not a JSON list: ${errorText(thrown)}`);
 	}
 	const words = Array.isArray(list) ? list.filter((word) => typeof word === "string") : [];
 	const [file = "", ...rest] = words;
@@ -40,7 +40,7 @@ export function locateNamedProgram(
 	const found = findProgram(file, searchPath, currentDir);
 	if (found !== null) return { ...program, file: found };
 	const where = file.includes("/") ? `from ${currentDir}` : "in the directories of PATH";
-	throw new UsageError(`${flag} names a program that was not found ${where}, or that may not be run: ${file}`);
+	throw new UsageError(`${flag} names a program that was not found ${where} or is not executable: ${file}`);
 }
 
 /** Reads and locates the program a flag names, for the current process; null if the flag was not given. Throws UsageError. */

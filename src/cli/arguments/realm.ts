@@ -41,7 +41,7 @@ export function toRealm(given: GivenFlags): RealmChoice | null {
 	if (named !== null && isIsolated) throw new UsageError("Cannot combine --realm and --isolated.");
 	if (!isIsolated && given.last("realm", "instance", "realm-backend", "state-root") === null) return null;
 	if (given.has("user-config-root"))
-		throw new UsageError("Cannot combine --user-config-root with a realm, which has a configuration of its own.");
+		throw new UsageError("Cannot combine --user-config-root with a realm, which has its own configuration.");
 	return {
 		name: named !== null ? toName("--realm", named.value) : isIsolated ? null : defaultRealm,
 		stateRoot: given.last("state-root")?.value ?? null,

@@ -53,11 +53,11 @@ export async function startAttachServer(parts: AttachParts): Promise<{ close(): 
 		serving.add(served);
 	});
 	try {
-		if (await isServed(file)) throw new Error("another gateway listens there");
+		if (await isServed(file)) throw new Error("another gateway is listening there");
 		await files.remove(file);
 		await listenPrivately(server, file);
 	} catch (thrown) {
-		log.warn("Commands of SDKs cannot attach to this gateway.", { socket: file, cause: errorText(thrown) });
+		log.warn("SDK commands cannot attach to this gateway.", { socket: file, cause: errorText(thrown) });
 	}
 	return {
 		async close() {
@@ -133,8 +133,8 @@ async function prepare(line: string, { relayHost, differs }: AttachParts): Promi
 	if (!parsed.success) throw new Error("the command cannot be read.");
 	const command = parsed.output;
 	if (command.version !== productVersion)
-		throw new Error(`the gateway is of version ${productVersion}, and this is ${command.version}.`);
-	if (command.umask !== process.umask()) throw new Error("the gateway's umask is another one.");
+		throw new Error(`the gateway has version ${productVersion}, this program ${command.version}.`);
+	if (command.umask !== process.umask()) throw new Error("the gateway has a different umask.");
 	const difference = command.asked ? null : await differs(command);
 	if (difference !== null) throw new Error(difference);
 	return await prepareCommand(command, relayHost);

@@ -31,7 +31,7 @@ export async function createDifferences(
 	return async (command) => {
 		if (!isPlain(options)) return "the gateway has flags that change what sessions do.";
 		const variable = sharedVariables.find((name) => (command.environment[name] ?? "") !== (environment[name] ?? ""));
-		if (variable !== undefined) return `the gateway has another value of ${variable}.`;
+		if (variable !== undefined) return `the gateway has a different value of ${variable}.`;
 		return (await read()) === begun ? null : "the settings have changed since the gateway started; restart it.";
 	};
 }

@@ -61,7 +61,7 @@ export async function prepareCommand(process: RelayedProcess, relayHost: RelayHo
 		case "exec":
 			return await (await import("./relayed-exec.ts")).prepareExec(action.options, process, relayHost);
 		default:
-			throw new Error("it is not one that sends lines of JSON.");
+			throw new Error("its output is not JSON lines.");
 	}
 }
 
@@ -172,5 +172,5 @@ export function checkSandbox(
 	const own = toOwnMode(sandbox);
 	if (asked !== own) throw new Error(`it asks for the sandbox ${asked}, and the gateway has ${own}.`);
 	if (asked !== "danger-full-access" && network !== null && network !== (sandbox.network !== "none"))
-		throw new Error("it asks for another network of the sandbox than the gateway's.");
+		throw new Error("it asks for a different sandbox network than the gateway's.");
 }

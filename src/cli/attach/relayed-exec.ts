@@ -30,7 +30,7 @@ export async function prepareExec(
 	relayHost: RelayHost,
 ): Promise<PreparedCommand> {
 	const { host, home, shareDir, sandbox } = relayHost;
-	if (!options.json) throw new Error("it does not print lines of JSON.");
+	if (!options.json) throw new Error("its output is not JSON lines.");
 	if (options.resume === "last") throw new Error("--last is not served; name the thread.");
 	const overrides = await readConfigOverrides(options.config);
 	const asked = options.sandbox ?? overrides.sandbox ?? (sandbox.mode === "off" ? "read-only" : sandbox.mode);

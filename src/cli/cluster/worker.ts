@@ -196,11 +196,11 @@ function refuseUnencrypted({ listen, operations, tls, allowsUnencrypted }: Worke
 	if (tls !== null || allowsUnencrypted) return;
 	if (operations !== null && !isLoopback(operations.host)) {
 		throw new UsageError(
-			`--operations ${showWorkerAddress(operations)}: other machines reach this address, and the token for the metrics would be sent there in the clear. Add --tls-cert and --tls-key, or --allow-unencrypted in a network that nobody else reads.`,
+			`--operations ${showWorkerAddress(operations)}: other machines can reach this address, and the metrics token would be sent unencrypted. Add --tls-cert and --tls-key, or --allow-unencrypted on a private network.`,
 		);
 	}
 	if (isLoopback(listen.host)) return;
 	throw new UsageError(
-		`--listen ${showWorkerAddress(listen)}: other machines reach this address, and what sessions say would be sent there in the clear. Add --tls-cert and --tls-key, or --allow-unencrypted in a network that nobody else reads.`,
+		`--listen ${showWorkerAddress(listen)}: other machines can reach this address, and conversations would be sent unencrypted. Add --tls-cert and --tls-key, or --allow-unencrypted on a private network.`,
 	);
 }

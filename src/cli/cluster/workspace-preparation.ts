@@ -31,10 +31,10 @@ export function createPreparation(
 			signal,
 		);
 		if (ended.kind === "exited" && ended.exitCode === 0) return;
-		log.warn("The command of --prepare failed.", { command: command.file, ...ended, output });
+		log.warn("The --prepare command failed.", { command: command.file, ...ended, output });
 		throw new KernelError(
 			"overloaded",
-			`The worker could not make the work directory ready: ${command.file} failed. ${output.trim()}`.trim(),
+			`The worker could not prepare the work directory: ${command.file} failed. ${output.trim()}`.trim(),
 		);
 	};
 }

@@ -12,7 +12,7 @@ export interface CompletionLevel {
 	readonly offers: Offers | null;
 }
 
-const help: CommandFlag = { names: ["--help", "-h"], value: null, about: "Show this text and exit." };
+const help: CommandFlag = { names: ["--help", "-h"], value: null, about: "Show this help and exit." };
 
 /** All levels, parents first. */
 export function completionLevels(): readonly CompletionLevel[] {

@@ -114,10 +114,10 @@ async function checkConfiguration(given: CheckPlace): Promise<Finding> {
 	if (ignored.length > 0) {
 		return warning(
 			`${file} has keys that are ignored: ${ignored.join(", ")}.`,
-			"Look whether one is misspelled; docs/reference/configuration.md lists the settings.",
+			"Check the spelling; docs/reference/configuration.md lists the settings.",
 		);
 	}
-	if (chosen !== null) return ok(`The key in ${chosen.variable} is used: ${file} names no provider.`);
+	if (chosen !== null) return ok(`Using the key in ${chosen.variable}: ${file} names no provider.`);
 	if (!isWritten) return warning(`There is no ${file}.`, modelAdvice);
 	return ok(file);
 }
@@ -144,24 +144,22 @@ async function checkMcpServers({ files, shareDir, mcpFiles, mcpTexts }: CheckPla
 		const relative = servers.filter((server) => server.kind === "local" && namesRelativePath(server));
 		if (relative.length > 0) {
 			return warning(
-				`MCP servers with relative paths, which are looked up in ${shareDir}: ${relative.map(({ name }) => name).join(", ")}`,
-				"Write absolute paths or set 'cwd'; docs/guides/mcp.md says how an entry names the project.",
+				`MCP servers with paths relative to ${shareDir}: ${relative.map(({ name }) => name).join(", ")}`,
+				"Use absolute paths or set 'cwd'; docs/guides/mcp.md shows how an entry refers to the project.",
 			);
 		}
-		return ok(`MCP servers, which were not tried: ${servers.map(({ name }) => name).join(", ")}`);
+		return ok(`MCP servers (not started for this check): ${servers.map(({ name }) => name).join(", ")}`);
 	} catch (thrown) {
 		const file = path.join(shareDir, "mcp.json");
-		return failed(
-			oneLine(errorText(thrown)),
-			`Fix ${file}, or move it away; docs/guides/mcp.md says how it is written.`,
-		);
+		return failed(oneLine(errorText(thrown)), `Fix ${file}, or move it away; docs/guides/mcp.md describes the format.`);
 	}
 }
 
 async function checkRules(given: CheckPlace): Promise<Finding> {
 	const { files, shareDir, place } = given;
 	const settings = await readSettings(given);
-	if (isFinding(settings)) return failed("No rules can be read without settings.", "See 'configuration' above.");
+	if (isFinding(settings))
+		return failed("Not checked, because the settings cannot be read.", "See 'configuration' above.");
 	const { home, currentDir } = place;
 	const settingsFile = typeof given.settings === "string" ? given.settings : path.join(shareDir, "config.toml");
 	try {
@@ -171,26 +169,27 @@ async function checkRules(given: CheckPlace): Promise<Finding> {
 		const isHeldBack = ruleFiles.some(({ isTrusted, settings: { rules, allowReadOnly } }) => {
 			return !isTrusted && (allowReadOnly === true || rules.some(({ decision }) => decision === "allow"));
 		});
-		if (!isHeldBack) return ok(`Permission rules that hold here: ${length}`);
+		if (!isHeldBack) return ok(length === 1 ? "1 permission rule applies" : `${length} permission rules apply`);
 		return warning(
-			`${await projectPermissionsFile(files, currentDir)} is not trusted: what it allows is left out.`,
-			"Look at it, then run: agentwire permissions trust",
+			`${await projectPermissionsFile(files, currentDir)} is not trusted: its allow rules are ignored.`,
+			"Review it, then run: agentwire permissions trust",
 		);
 	} catch (thrown) {
-		return failed(oneLine(errorText(thrown)), "Mend that file; docs/guides/permissions.md says how rules are written.");
+		return failed(oneLine(errorText(thrown)), "Fix that file; docs/guides/permissions.md describes the rules.");
 	}
 }
 
 async function checkModel(given: CheckPlace): Promise<Finding> {
 	const settings = await readSettings(given);
-	if (isFinding(settings)) return failed("No model can be used without settings.", "See 'configuration' above.");
+	if (isFinding(settings))
+		return failed("Not checked, because the settings cannot be read.", "See 'configuration' above.");
 	const { configuration } = settings;
 	const { defaultModel, models, providers } = configuration;
 	let selected: ModelSelection;
 	try {
 		selected = selectModel({ configuration, alias: given.model, thinking: null, environment: given.environment });
 	} catch (thrown) {
-		return failed(onOneLine(thrown), "Mend or unset that variable; docs/reference/configuration.md lists them.");
+		return failed(onOneLine(thrown), "Fix or unset that variable; docs/reference/configuration.md lists them.");
 	}
 	if (selected.kind === "model") return await checkServer(selected, given.fetch);
 	const known = Object.keys(models);
@@ -199,7 +198,7 @@ async function checkModel(given: CheckPlace): Promise<Finding> {
 		return failed(`The settings have no model ${JSON.stringify(given.model)}.`, advice);
 	}
 	if (defaultModel === "" && known.length === 0) return failed("No model is configured.", modelAdvice);
-	if (defaultModel === "") return failed("The settings name no default_model.", "Set it, or give --model each time.");
+	if (defaultModel === "") return failed("The settings name no default_model.", "Set it, or pass --model each time.");
 	const model = models[defaultModel];
 	const provider = model === undefined ? undefined : providers[model.provider];
 	if (model === undefined || provider === undefined) {
@@ -208,8 +207,8 @@ async function checkModel(given: CheckPlace): Promise<Finding> {
 	}
 	const what = model.model === "" ? `models.${defaultModel}.model` : `providers.${model.provider}.base_url`;
 	return failed(
-		`The setting ${what} is empty, which default_model needs.`,
-		"Write it; docs/reference/providers.md has examples.",
+		`The setting ${what}, which default_model needs, is empty.`,
+		"Set it; docs/reference/providers.md has examples.",
 	);
 }
 
@@ -222,8 +221,8 @@ async function checkServer(selected: ModelSelection & { kind: "model" }, fetch: 
 	const url = URL.canParse(provider.baseUrl) ? new URL(provider.baseUrl) : null;
 	if (url === null || !/^https?:$/.test(url.protocol)) {
 		return failed(
-			`${setting}, which serves ${name}, is not an http(s) URL.`,
-			"Write it as docs/reference/providers.md shows.",
+			`${setting}, used by ${name}, is not an http(s) URL.`,
+			"Correct it; docs/reference/providers.md has examples.",
 		);
 	}
 	try {
@@ -231,8 +230,8 @@ async function checkServer(selected: ModelSelection & { kind: "model" }, fetch: 
 		await response.body?.cancel();
 		return ok(`${name} (${provider.type}): ${url.host} answers; no prompt was sent`);
 	} catch (thrown) {
-		const found = `${url.host}, which serves ${name}, cannot be reached: ${oneLine(toNetworkFailure(thrown).message)}`;
-		return failed(found, "Check base_url, the network, and the variables of the proxy.");
+		const found = `${url.host}, used by ${name}, cannot be reached: ${oneLine(toNetworkFailure(thrown).message)}`;
+		return failed(found, "Check base_url, the network and the proxy variables.");
 	}
 }
 
@@ -247,15 +246,15 @@ async function checkSandbox(given: CheckPlace): Promise<Finding> {
 	if (sandbox === undefined) {
 		const settings = await readSettings(given);
 		const asker = isFinding(settings) ? null : whoAsksNobody(settings.configuration);
-		if (asker === null) return ok("The settings ask for none: commands run with your rights.");
+		if (asker === null) return ok("None is configured: commands run with your rights.");
 		return warning(
-			`Commands run with your rights, and nobody is asked about them: ${asker}.`,
+			`Commands run with your rights and without approval: ${asker}.`,
 			'Set mode = "workspace-write" in [sandbox]; see docs/guides/sandbox.md.',
 		);
 	}
 	if (sandbox.status !== "none") return ok("Commands run in the sandbox.");
 	return warning(
-		`Commands run without the sandbox of the settings: ${sandbox.why ?? "unknown"}.`,
+		`Commands run without the configured sandbox: ${sandbox.why ?? "unknown"}.`,
 		"See docs/guides/sandbox.md.",
 	);
 }
@@ -279,11 +278,11 @@ async function checkRipgrep({ processes, place, environment, findRipgrep }: Chec
 async function checkStore({ files, settings }: CheckPlace): Promise<Finding> {
 	const { type, database, reachable, version, why } = await readStoreStatus(files, settings);
 	if (type === "disk") return ok("Sessions are stored on disk.");
-	const name = database ?? "The database of the settings";
+	const name = database ?? "The configured database";
 	if (!reachable) return failed(`${name} cannot be used: ${why ?? "unknown"}`, "See docs/guides/postgres.md.");
 	if (why !== null) return failed(`${name} cannot be used: ${why}.`, "Run: agentwire store migrate");
 	return ok(
-		version === 0 ? `${name}, whose tables are made with the first session` : `${name}, tables of version ${version}`,
+		version === 0 ? `${name} (its tables are created with the first session)` : `${name}, table version ${version}`,
 	);
 }
 
@@ -292,18 +291,21 @@ async function checkSessions({ files, shareDir }: CheckPlace): Promise<Finding> 
 	try {
 		const shared = await files.status(shareDir);
 		if (shared !== null && shared.kind !== "directory") {
-			return failed(`The share directory ${shareDir} is not a directory.`, "Set KIMI_SHARE_DIR to one, or to nothing.");
+			return failed(
+				`The share directory ${shareDir} is not a directory.`,
+				"Set KIMI_SHARE_DIR to a directory, or unset it.",
+			);
 		}
 		const status = (await files.status(directory)) ?? shared;
 		if (status !== null && status.kind !== "directory")
 			return failed(`${directory} is not a directory.`, "Move the file away.");
 		if (status !== null && (status.mode & 0o300) !== 0o300)
-			return failed(`${directory} cannot be written.`, `Run: chmod u+rwx ${shellWord(directory)}`);
+			return failed(`${directory} is not writable.`, `Run: chmod u+rwx ${shellWord(directory)}`);
 		const why = await whyUnwritable(directory);
-		if (why !== null) return failed(`${directory} cannot be written: ${why}`, "Mend that, or set KIMI_SHARE_DIR.");
+		if (why !== null) return failed(`${directory} is not writable: ${why}`, "Fix that, or set KIMI_SHARE_DIR.");
 		return ok(status === null ? `${directory} is created with the first session.` : directory);
 	} catch (thrown) {
-		return failed(`${directory} cannot be read: ${errorText(thrown)}`, "Make it yours, or set KIMI_SHARE_DIR.");
+		return failed(`${directory} cannot be read: ${errorText(thrown)}`, "Change its owner, or set KIMI_SHARE_DIR.");
 	}
 }
 
@@ -316,9 +318,9 @@ async function checkPermissions({ files, shareDir }: CheckPlace): Promise<Findin
 		const status = await files.status(target).catch(() => null);
 		// Files owned by other users are not checked.
 		if (name === "" && status !== null && status.kind !== "directory")
-			return ok("There are no settings, keys and sessions.");
+			return ok("There are no settings, keys or sessions yet.");
 		if (status !== null && privacyOf(target) !== "open" && (status.mode & othersMode) !== 0) open.push(target);
 	}
 	if (open.length === 0) return ok("Only you can read settings, keys and sessions.");
-	return warning(`Others may read: ${open.join(", ")}`, `Run: chmod go-rwx ${open.map(shellWord).join(" ")}`);
+	return warning(`Other users can read: ${open.join(", ")}`, `Run: chmod go-rwx ${open.map(shellWord).join(" ")}`);
 }

@@ -15,7 +15,7 @@ export async function runFake({ transcript: file, dialect, isStrict, conversatio
 	if (moves === undefined) throw new KernelError("invalid-input", `${file} has no conversation ${conversation}.`);
 	const raw = moves.find((move) => move.kind === "send" && (move.repeat > 1 || !move.bytes.endsWith("}\n")));
 	if (raw !== undefined) {
-		const reason = `line ${raw.line} of ${file} sends bytes that are no message, which only tests of servers do`;
+		const reason = `line ${raw.line} of ${file} sends bytes that are not a message, which only server tests use`;
 		throw new KernelError("invalid-input", `This transcript cannot be faked: ${reason}. Choose another one.`);
 	}
 	const transport = createStdioTransport({ input: openStdin(), outbox: openLineOutput(262_144) });
@@ -42,5 +42,5 @@ async function readTranscript(file: string): Promise<Transcript> {
 	} catch (thrown) {
 		throw new KernelError("invalid-input", `The transcript ${file} cannot be used: ${errorText(thrown)}`);
 	}
-	throw new KernelError("invalid-input", `${file} is no transcript: it has no line '--- conversation'.`);
+	throw new KernelError("invalid-input", `${file} is not a transcript: it has no line '--- conversation'.`);
 }

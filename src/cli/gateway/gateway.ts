@@ -42,7 +42,7 @@ import { describeStartFailure } from "./start-failure.ts";
 
 const queueDirectory = "gateway-queues";
 
-const noOpener = "No program was found that opens the page; open the address above yourself.\n";
+const noOpener = "No browser could be started; open the address above yourself.\n";
 
 /** File that redirects a browser to the page. */
 const openingFile = "open-page.html";
@@ -146,7 +146,9 @@ async function openRunning(
 	if (running === null) {
 		if (!asksStatus) return null;
 		await announce(
-			flags.json ? `${JSON.stringify({ url: null })}\n` : "The page is not served. Start it: agentwire web\n",
+			flags.json
+				? `${JSON.stringify({ url: null })}\n`
+				: "The page is not being served. Start it with: agentwire web\n",
 		);
 		return 1;
 	}
@@ -154,7 +156,7 @@ async function openRunning(
 	const tokensPath = path.join(shareDir, tokenFile);
 	const token = await createTokens(tokensPath, files, randomIdentifiers, process.getuid?.() ?? null).find("control");
 	const address = `${url}/#token=${token ?? ""}`;
-	const words = `The page of your sessions: ${address}\nIt is served by process ${pid}. Whoever has this address can run commands here.\n`;
+	const words = `The page of your sessions: ${address}\nIt is served by process ${pid}. Anyone with this address can run commands here.\n`;
 	if (!(await announce(flags.json ? `${JSON.stringify({ url, tokens: tokensPath, page: address, pid })}\n` : words)))
 		return 1;
 	if (asksStatus) return 0;
@@ -196,7 +198,7 @@ async function refuseOtherTables({ sharedStore, log }: StartedKernel, stopping: 
 
 async function readBuiltPage(directory: string | null, files: Files) {
 	const page = directory === null ? null : await readPage(directory, files);
-	if (page === null) throw new Error("the files of the web page are missing; install the program again.");
+	if (page === null) throw new Error("the files of the web page are missing; reinstall the program.");
 	return page;
 }
 
@@ -204,7 +206,7 @@ async function readBuiltPage(directory: string | null, files: Files) {
 function refuseUnmeantAddress({ address, allowsRemote }: GatewayFlags): void {
 	if (isLoopback(address) || allowsRemote) return;
 	throw new UsageError(
-		`--host ${address}: other machines may reach this address, and whoever has the token can run commands here. If that is meant, add --allow-remote, and --tls-cert and --tls-key or a proxy that speaks HTTPS.`,
+		`--host ${address}: other machines can reach this address, and anyone with the token can run commands here. If you want that, add --allow-remote, plus --tls-cert and --tls-key or an HTTPS proxy.`,
 	);
 }
 
@@ -324,7 +326,7 @@ async function showCode(address: string, flags: GatewayFlags): Promise<void> {
 	process.stdout.write(await toAddressCode(address, process.stdout.isTTY));
 	if (isLoopback(flags.address)) {
 		writeNotice(
-			"The code leads to this machine alone; for a phone, give an address of it that others reach, with --host.\n",
+			"The code works only on this machine; for a phone, pass --host with an address that the phone can reach.\n",
 		);
 	}
 }
@@ -333,7 +335,7 @@ async function showCode(address: string, flags: GatewayFlags): Promise<void> {
 function toAnnouncement({ json }: GatewayFlags, url: string, address: string | null, tokens: string): string {
 	if (json) return `${JSON.stringify({ url, tokens, ...(address === null ? {} : { page: address }) })}\n`;
 	if (address !== null) {
-		return `The page of your sessions: ${address}\nWhoever has this address can run commands here. Stop with Ctrl+C.\n`;
+		return `The page of your sessions: ${address}\nAnyone with this address can run commands here. Stop with Ctrl+C.\n`;
 	}
 	return `Serving sessions at ${url}\nThe tokens for clients are in ${tokens}; docs/guides/gateway.md shows the first request.\n`;
 }

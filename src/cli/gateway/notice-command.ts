@@ -35,9 +35,9 @@ export async function runNoticeCommand(
 			signal,
 		);
 		const isDone = ended.kind === "aborted" || (ended.kind === "exited" && ended.exitCode === 0);
-		if (!isDone) log.warn("The command of --notify failed.", { command: command.file, ...ended, output });
+		if (!isDone) log.warn("The --notify command failed.", { command: command.file, ...ended, output });
 	} catch (error) {
-		log.warn("The command of --notify failed.", { command: command.file, error });
+		log.warn("The --notify command failed.", { command: command.file, error });
 	}
 }
 

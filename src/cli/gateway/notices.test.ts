@@ -208,11 +208,11 @@ describe("locateNamedProgram", () => {
 		for (const name of ["notify", "./notify", file]) expect(locate(name)).toEqual({ file, arguments: ["x"] });
 		expect(() => locate("other")).toThrow(
 			new UsageError(
-				"--notify names a program that was not found in the directories of PATH, or that may not be run: other",
+				"--notify names a program that was not found in the directories of PATH or is not executable: other",
 			),
 		);
 		expect(() => locate("./text")).toThrow(
-			new UsageError(`--notify names a program that was not found from ${directory}, or that may not be run: ./text`),
+			new UsageError(`--notify names a program that was not found from ${directory} or is not executable: ./text`),
 		);
 	});
 });
@@ -273,6 +273,6 @@ describe("runNoticeCommand", () => {
 				outputLimit: 1000,
 			},
 		]);
-		expect(warnings).toEqual(["The command of --notify failed."]);
+		expect(warnings).toEqual(["The --notify command failed."]);
 	});
 });

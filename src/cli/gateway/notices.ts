@@ -68,7 +68,7 @@ export class Notices {
 		try {
 			await this.look();
 		} catch (error) {
-			this.#parts.log.warn("What waits for an answer cannot be looked at.", { error });
+			this.#parts.log.warn("Open approvals and questions cannot be read.", { error });
 		}
 		if (!this.#isOver) this.start();
 	}
@@ -120,7 +120,7 @@ export class Notices {
 				handle.release();
 			}
 		} catch (error) {
-			log.debug("A session cannot be looked at for notices.", { session: id, error });
+			log.debug("A session cannot be watched for notices.", { session: id, error });
 			return null;
 		}
 	}
@@ -132,7 +132,7 @@ export class Notices {
 		this.#sentAt = this.#sentAt.filter((time) => now - time < limitSpan);
 		const isLimited = this.#sentAt.length >= noticeLimit;
 		if (isLimited && !this.#isLimited)
-			this.#parts.log.warn("Further notices wait: there were many.", { notices: noticeLimit });
+			this.#parts.log.warn("Notices are delayed: there were too many.", { notices: noticeLimit });
 		this.#isLimited = isLimited;
 		return !isLimited;
 	}

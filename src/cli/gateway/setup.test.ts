@@ -72,7 +72,7 @@ describe("offered", () => {
 	});
 
 	it.each<[string, Fetch, string]>([
-		["a wrong key", answering(401, {}), "refuses the key (HTTP 401)"],
+		["a wrong key", answering(401, {}), "rejected the key (HTTP 401)"],
 		["a failure", answering(500, {}), "answered with HTTP 500"],
 		["a redirect", answering(302, {}), "answered with HTTP 302"],
 		["no models", answering(200, { data: [] }), "lists no models"],

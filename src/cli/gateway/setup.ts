@@ -111,7 +111,7 @@ export function createSetup(parts: SetupParts): Setup {
 function baseOf({ provider, baseUrl }: ProviderEntry): string {
 	const base = baseUrl ?? providers[provider].baseUrl;
 	if (base === null)
-		throw new KernelError("invalid-input", "Give the address of the API, as in https://models.example.com/v1.");
+		throw new KernelError("invalid-input", "Give the address of the API, such as https://models.example.com/v1.");
 	if (toAddress(base, "") !== null) return base.replace(/\/+$/, "");
 	throw new KernelError(
 		"invalid-input",
@@ -133,9 +133,9 @@ export async function listOffered(
 ): Promise<readonly OfferedModel[]> {
 	const { listPath, headers } = providers[entry.provider];
 	const url = toAddress(baseOf(entry), listPath);
-	if (url === null) throw new KernelError("invalid-input", "The address of the API is none.");
+	if (url === null) throw new KernelError("invalid-input", "The address of the API is not a URL.");
 	const fail = (why: string) =>
-		new KernelError("provider-failed", hidden(`The models cannot be listed: ${url.host} ${why}.`, entry.key));
+		new KernelError("provider-failed", hidden(`Cannot list the models: ${url.host} ${why}.`, entry.key));
 	let status: number;
 	let body: unknown;
 	try {
@@ -148,7 +148,7 @@ export async function listOffered(
 	} catch (thrown) {
 		throw fail(`did not answer (${fetchFailureText(thrown)})`);
 	}
-	if (status === 401 || status === 403) throw fail(`refuses the key (HTTP ${status})`);
+	if (status === 401 || status === 403) throw fail(`rejected the key (HTTP ${status})`);
 	if (status !== 200) throw fail(`answered with HTTP ${status}`);
 	const list = v.safeParse(listSchema, body);
 	const found = list.success ? [...list.output.data, ...list.output.models].flatMap(toOffered) : [];

@@ -5,11 +5,11 @@ const failure = (code: string, more: object = {}) => Object.assign(new Error(`${
 
 describe("why a gateway could not start", () => {
 	it.each([
-		["localhost", "EACCES", "Port 80 of localhost may not be used by this user"],
+		["localhost", "EACCES", "Port 80 of localhost needs more rights than this user has"],
 		["localhost", "EADDRINUSE", "Port 80 of localhost is in use by another program"],
 		["9.9.9.9", "EADDRNOTAVAIL", "--host 9.9.9.9: this machine does not have that address."],
-		["none.invalid", "ENOTFOUND", "--host none.invalid: no address is known for this name"],
-		["none.invalid", "ENOENT", "--host none.invalid: no address is known for this name"],
+		["none.invalid", "ENOTFOUND", "--host none.invalid: this name does not resolve"],
+		["none.invalid", "ENOENT", "--host none.invalid: this name does not resolve"],
 		["127.0.0.1", "EINVAL", "The gateway could not start: EINVAL: refused"],
 	])("at %s: %s", async (address, code, text) => {
 		const listening = failure(code, { syscall: "listen" });

@@ -19,9 +19,9 @@ export async function describeStartFailure(
 			return `--host ${address}: this machine does not have that address.`;
 		case "ENOTFOUND":
 		case "EAI_AGAIN":
-			return `--host ${address}: no address is known for this name; give one of this machine's addresses.`;
+			return `--host ${address}: this name does not resolve; use one of this machine's addresses.`;
 		case "EACCES":
-			return `Port ${port} of ${address} may not be used by this user; choose one from 1024 with --port.`;
+			return `Port ${port} of ${address} needs more rights than this user has; choose a port above 1023 with --port.`;
 		default:
 			return `The gateway could not start: ${fileFailureText(thrown)}`;
 	}

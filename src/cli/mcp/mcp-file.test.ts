@@ -94,9 +94,9 @@ describe("mcp.json", () => {
 	it.each([
 		["", "is not JSON"],
 		['{\n\t"mcpServers": {]\n}', "is not JSON at line 2, column 17: "],
-		["[]", "holds no JSON object"],
-		["null", "holds no JSON object"],
-		['{"mcpServers": []}', "mcpServers is no object"],
+		["[]", "does not contain a JSON object"],
+		["null", "does not contain a JSON object"],
+		['{"mcpServers": []}', "mcpServers is not an object"],
 	])("is not changed when it contains %j", async (broken, reason) => {
 		writeFileSync(file, broken);
 		for (const attempt of [() => add("new"), () => readMcpEntries(place())]) {

@@ -51,11 +51,11 @@ async function readRoot(file: string, files: Files, isChanged = false): Promise<
 	const bytes = await files.read(file);
 	if (bytes === null) return null;
 	// Unchanged values that are not UTF-8 would be corrupted.
-	if (isChanged && !isUtf8(bytes)) throw new McpError(`${file} is not UTF-8. Mend it first; it is left as it is.`);
+	if (isChanged && !isUtf8(bytes)) throw new McpError(`${file} is not UTF-8. Fix it first; it was not changed.`);
 	const parsed = parseJson(bytes.toString("utf8").replace(/^\ufeff/, ""));
-	if (!parsed.ok) throw new McpError(`${file} is ${parsed.reason}. Mend it first; it is left as it is.`);
+	if (!parsed.ok) throw new McpError(`${file} is ${parsed.reason}. Fix it first; it was not changed.`);
 	if (isRecord(parsed.value)) return parsed.value;
-	throw new McpError(`${file} holds no JSON object. Mend it first; it is left as it is.`);
+	throw new McpError(`${file} does not contain a JSON object. Fix it first; it was not changed.`);
 }
 
 /** Whether the root contains the servers directly: the wrapper key is missing, and something looks like a server. */
@@ -68,5 +68,5 @@ function entriesOf(root: JsonObject | null, file: string): JsonObject {
 	if (isBare(root)) return root;
 	const entries = root[serversKey] ?? {};
 	if (isRecord(entries)) return entries;
-	throw new McpError(`${file}: ${serversKey} is no object. Mend it first; it is left as it is.`);
+	throw new McpError(`${file}: ${serversKey} is not an object. Fix it first; it was not changed.`);
 }

@@ -217,7 +217,7 @@ describe("mcp auth", () => {
 		const mcp = await createCommands({ a: { url, auth: "oauth" } });
 		expect(await mcp({ name: "auth", server: "a" })).toEqual({
 			code: 0,
-			stdout: ["Signing in to 'a'...", "✓ Connected to 'a', which asks nobody to sign in.", "Available tools: 1"],
+			stdout: ["Signing in to 'a'...", "✓ Connected to 'a', which needs no sign-in.", "Available tools: 1"],
 			stderr: [],
 		});
 	});
@@ -234,7 +234,7 @@ describe("mcp auth", () => {
 
 describe("an edit", () => {
 	it.each([
-		["EACCES", "you have no permission (EACCES). See to it that you may read and write it, for example with chmod"],
+		["EACCES", "you have no permission (EACCES). Make it readable and writable for you, for example with chmod"],
 		["ENOSPC", "no space is left on the disk (ENOSPC). Free some space there, then try again."],
 		["EROFS", "the file system is read-only (EROFS). Make it writable, then try again."],
 	])("that the disk refuses with %s names the file and says what to do", async (code, text) => {

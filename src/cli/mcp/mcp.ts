@@ -210,7 +210,7 @@ async function authorize(name: string, hostServices: McpServices): Promise<void>
 			return await connect();
 		});
 		const isSignedIn = (await authorization.provider(server.url)) !== null;
-		const connected = `✓ Connected to '${name}', which asks nobody to sign in.`;
+		const connected = `✓ Connected to '${name}', which needs no sign-in.`;
 		print(isSignedIn ? `Successfully authorized with '${name}'.` : connected);
 		print(`Available tools: ${tools.length}`);
 	} catch (thrown) {
@@ -236,7 +236,7 @@ async function findServer(name: string, hostServices: McpServices): Promise<McpS
 
 async function findOauthServer(name: string, hostServices: McpServices): Promise<OauthServer> {
 	const server = await findServer(name, hostServices);
-	if (server.kind === "local") throw new McpError(`The MCP server '${name}' is a program, with nothing to sign in to.`);
+	if (server.kind === "local") throw new McpError(`The MCP server '${name}' is a local program and needs no sign-in.`);
 	if (isOauth(server)) return server;
 	throw new McpError(`The MCP server '${name}' was not added with --auth oauth.`);
 }
@@ -258,7 +258,7 @@ const reasonsOf = ({ problems }: McpEntryRefusal) =>
 
 const noServer = (name: string, { shareDir, executableName }: Pick<McpServices, "shareDir" | "executableName">) =>
 	new McpError(
-		`There is no MCP server '${name}' in ${mcpFilePath(shareDir)}. '${executableName} mcp list' shows those there are.`,
+		`There is no MCP server '${name}' in ${mcpFilePath(shareDir)}. To list the servers, run '${executableName} mcp list'.`,
 	);
 
 const signInHint = (name: string, { executableName }: McpServices) =>

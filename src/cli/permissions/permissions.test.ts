@@ -35,7 +35,7 @@ describe("permissions check", () => {
 		const { check } = await createSubject({ [settings]: text });
 		expect(await check("git diff --stat")).toEqual([0, expect.stringContaining(`${settings}, line 1`)]);
 		expect(await check("sudo rm -rf x")).toEqual([2, expect.stringContaining("Use the trash")]);
-		expect(await check("make all")).toEqual([1, "ask: No rule speaks of it."]);
+		expect(await check("make all")).toEqual([1, "ask: no matching rule"]);
 	});
 
 	it("explains what a command line would run, and what approving it would cover", async () => {
@@ -62,7 +62,7 @@ describe("permissions list", () => {
 				`allow  commands that only read  (${settings})`,
 				`forbid  the mode yolo  (${settings})`,
 			],
-			faults: [`${project}: its rules that allow something are left out until you run 'permissions trust'.`],
+			faults: [`${project}: its allow rules are ignored until you run 'permissions trust'.`],
 		});
 	});
 
@@ -109,7 +109,7 @@ describe("permissions import", () => {
 		expect(first.results).toEqual([`Added to ${settings}:`, "  deny   Read(/etc/**)", "  allow  Bash(npm test:*)"]);
 		expect(first.faults).toEqual([
 			expect.stringContaining('Left out: allow "Skill(x)": it must begin with one of'),
-			expect.stringContaining("Left out: permissions.defaultMode: it is no rule; forbid_modes"),
+			expect.stringContaining("Left out: permissions.defaultMode: it is not a rule; use forbid_modes"),
 		]);
 		expect((await check("npm test"))[0]).toBe(0);
 		const text = String(await files.read(settings));

@@ -128,7 +128,7 @@ async function check(text: string, given: PermissionsPlace, isExplained: boolean
 	const request = { action: "run command", subjects, byDefault: "ask" } as const;
 	const verdict: Pick<Verdict, "decision" | "reason"> = (await judge.decide(request)) ?? {
 		decision: "ask",
-		reason: "No rule speaks of it.",
+		reason: "no matching rule",
 	};
 	const results = [`${verdict.decision}: ${verdict.reason}`];
 	if (isExplained) {
@@ -150,7 +150,7 @@ function describeReading({ command, inner }: CommandReading, depth: number): rea
 	const indent = "  ".repeat(depth);
 	const argv = words.map(describeWord).join(" ");
 	return [
-		`${indent}runs: ${argv === "" ? "no program" : argv}${cwd === null ? " (in a directory that is not known)" : ""}`,
+		`${indent}runs: ${argv === "" ? "no program" : argv}${cwd === null ? " (in an unknown directory)" : ""}`,
 		...assignments.map(({ name, value }) => `${indent}  sets ${name} to ${describeWord(value)}`),
 		...redirects.map(({ operation, target }) => `${indent}  ${operation}s ${describeWord(target)}`),
 		...(inner?.commands ?? []).flatMap((reading) => describeReading(reading, depth + 1)),
@@ -164,7 +164,7 @@ function describeWord(word: Word): string {
 function list({ ruleFiles, rules }: Rules): PermissionsAnswer {
 	const faults = ruleFiles
 		.filter(({ isTrusted, settings }) => !isTrusted && settings.rules.some(({ decision }) => decision === "allow"))
-		.map(({ file }) => `${file}: its rules that allow something are left out until you run 'permissions trust'.`);
+		.map(({ file }) => `${file}: its allow rules are ignored until you run 'permissions trust'.`);
 	const lines = rules.map(({ decision, text, origin, reason }) => {
 		const place = describePlace(origin);
 		const why = reason === "" ? "" : `  # ${reason}`;

@@ -50,7 +50,7 @@ export async function importRules(typed: string, given: PermissionsPlace): Promi
 			),
 			...converted.otherKeys.map(
 				(key) =>
-					`Left out: permissions.${key}: it is no rule; forbid_modes in [permission] forbids modes, and --add-dir adds directories.`,
+					`Left out: permissions.${key}: it is not a rule; use forbid_modes in [permission] to forbid modes, and --add-dir to add directories.`,
 			),
 		],
 		code: 0,
@@ -78,7 +78,7 @@ async function append(
 		const check = await parseToml(changed);
 		if (!check.ok) {
 			throw new PermissionsError(
-				`${target} has its rules in a form that cannot be added to. Write them as [[permission.rules]], or add these yourself:\n${blocks}`,
+				`${target} writes its rules in a form that cannot be extended. Write them as [[permission.rules]], or add these yourself:\n${blocks}`,
 			);
 		}
 		await files.replace(target, changed, { inPlaceIfNeeded: true, sync: true });

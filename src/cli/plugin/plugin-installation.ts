@@ -160,7 +160,7 @@ async function readObject(file: string, name: string, files: Files): Promise<Rec
 		if (!(thrown instanceof SyntaxError)) throw thrown;
 		throw new PluginError(`${name} is not JSON: ${errorText(thrown)}.`);
 	}
-	throw new PluginError(`${name} holds no JSON object.`);
+	throw new PluginError(`${name} does not contain a JSON object.`);
 }
 
 async function writeObject(file: string, value: object, options: { readonly mode?: number }, files: Files) {

@@ -69,7 +69,7 @@ async function openTree(
 		return await openZip(location, typed, files);
 	}
 	if (!gitUrl.test(typed)) {
-		throw new PluginError(`There is no directory or zip file ${location}, and '${typed}' is no git URL.`);
+		throw new PluginError(`There is no directory or zip file ${location}, and '${typed}' is not a git URL.`);
 	}
 	await clone(typed, cloneDir, settings);
 	return await openDirectory(cloneDir, typed, files);
@@ -80,17 +80,17 @@ function checkPaths(paths: readonly string[]): void {
 	if (paths.length > countLimit) throw tooMany();
 	const known = new Set<string>();
 	const refuse = (file: string, reason: string) => {
-		throw new PluginError(`${quoted(file)} in the plugin ${reason}, and make the plugin anew.`);
+		throw new PluginError(`${quoted(file)} in the plugin ${reason}, and build the plugin again.`);
 	};
 	for (const file of paths) {
-		if (file === "." || file === "") refuse(file, "is no name of a file. Rename it");
+		if (file === "." || file === "") refuse(file, "is not a valid file name. Rename it");
 		if (Buffer.byteLength(file) > pathLimit) {
 			refuse(file, `has a path of more than ${pathLimit} bytes. Shorten it, or use fewer directories`);
 		}
 		if (file.split("/").some((name) => Buffer.byteLength(name) > nameLimit)) {
 			refuse(file, `has a name of more than ${nameLimit} bytes. Shorten it`);
 		}
-		if (known.has(file)) refuse(file, "is there twice. Leave one of them out");
+		if (known.has(file)) refuse(file, "occurs twice. Remove one of them");
 		known.add(file);
 	}
 	const directories = new Set<string>();
@@ -124,14 +124,14 @@ async function openDirectory(directory: string, typed: string, files: Files): Pr
 			if (count > countLimit) throw tooMany();
 			const resolved = await files.resolve(path.join(current, name));
 			if (!resolved.startsWith(`${root}${path.sep}`)) {
-				throw new PluginError(`${path.join(directory, inner)} is a link that leads out of the plugin.`);
+				throw new PluginError(`${path.join(directory, inner)} is a link that points outside the plugin.`);
 			}
 			if (kind === "other") {
 				throw new PluginError(`${path.join(directory, inner)} is neither a file nor a directory.`);
 			}
 			if (kind === "directory") {
 				if (trail.includes(resolved)) {
-					throw new PluginError(`${path.join(directory, inner)} is a link that leads in a circle.`);
+					throw new PluginError(`${path.join(directory, inner)} is a circular link.`);
 				}
 				await collect(resolved, `${inner}/`, [...trail, resolved]);
 				continue;
@@ -195,7 +195,7 @@ async function clone(url: string, directory: string, settings: SourceSettings): 
 		settings,
 		settings.signal,
 	);
-	if (outcome === null) throw new PluginError("git could not be started: there is none on the PATH.");
+	if (outcome === null) throw new PluginError("git was not found on the PATH.");
 	const { ended, output } = outcome;
 	switch (ended.kind) {
 		case "exited":

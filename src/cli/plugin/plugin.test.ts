@@ -128,17 +128,17 @@ describe("plugin install from a directory", () => {
 		expect(readFileSync(installed("demo/b/file"), "utf8")).toBe("x");
 
 		symlinkSync("..", at("source/a/up"));
-		expect(await refusal(install("source"))).toBe(`${at("source/a/up")} is a link that leads out of the plugin.`);
+		expect(await refusal(install("source"))).toBe(`${at("source/a/up")} is a link that points outside the plugin.`);
 		await rm(at("source/a/up"));
 		symlinkSync(".", at("source/a/again"));
-		expect(await refusal(install("source"))).toBe(`${at("source/a/again")} is a link that leads in a circle.`);
+		expect(await refusal(install("source"))).toBe(`${at("source/a/again")} is a circular link.`);
 		await rm(at("source/a/again"));
 		symlinkSync("nowhere", at("source/lost"));
 		expect(await refusal(install("source"))).toBe(`${at("source/lost")} is neither a file nor a directory.`);
 		await rm(at("source/lost"));
 		put("secrets", { key: "s" });
 		symlinkSync(at("secrets/key"), at("source/lost"));
-		expect(await refusal(install("source"))).toBe(`${at("source/lost")} is a link that leads out of the plugin.`);
+		expect(await refusal(install("source"))).toBe(`${at("source/lost")} is a link that points outside the plugin.`);
 	});
 
 	it("accepts the directory of installed plugins itself", async () => {
@@ -169,7 +169,7 @@ describe("plugin install from a zip file", () => {
 		[
 			"entries with paths outside",
 			{ "plugin.json": bytes(demo), "../../x": bytes("") },
-			/demo\.zip cannot be unpacked: "\.\.\/\.\.\/x" leads out/,
+			/demo\.zip cannot be unpacked: "\.\.\/\.\.\/x" points outside/,
 		],
 		["links", { "plugin.json": bytes(demo), l: [bytes("/"), { os: 3, attrs: 0o120777 * 65_536 }] }, /"l" is a link\.$/],
 		["a plugin two levels down", { "a/b/plugin.json": bytes(demo) }, /^There is no plugin\.json in demo\.zip\.$/],
@@ -190,9 +190,9 @@ describe("plugin install from a zip file", () => {
 		["a long name", { ["n".repeat(300)]: bytes("") }, /^"n{79}…" .* name of more than 255 bytes\. \S/],
 		["a long name of few characters", { ["é".repeat(128)]: bytes("") }, /^"é{79}…" .* name of more than 255 bytes/],
 		["too many levels", { [`${"a/".repeat(3000)}x`]: bytes("") }, /^"(a\/)+a…" .* path of more than 1024 bytes\. \S/],
-		["a duplicate file", { "./a": bytes("1"), a: bytes("2") }, /^"a" .* there twice\. \S/],
-		["a file without a name", { ".": bytes("") }, /^"\." .* no name of a file\. \S/],
-		["a long path outside", { [`../${"n".repeat(3000)}`]: bytes("") }, /"\.\.\/n{76}…" leads out/],
+		["a duplicate file", { "./a": bytes("1"), a: bytes("2") }, /^"a" .* occurs twice\. \S/],
+		["a file without a name", { ".": bytes("") }, /^"\." .* not a valid file name\. \S/],
+		["a long path outside", { [`../${"n".repeat(3000)}`]: bytes("") }, /"\.\.\/n{76}…" points outside/],
 	])("refuses %s before it writes any file", async (_name, files, message) => {
 		putZip("demo.zip", { "plugin.json": bytes(demo), ...files });
 		const { files: counted, effects } = createFailingFiles(disk);
@@ -217,7 +217,7 @@ describe("plugin install from a zip file", () => {
 	it("refuses a file that is no zip file", async () => {
 		put("", { "demo.zip": "no archive" });
 		expect(await refusal(install("demo.zip"))).toBe(
-			`${at("demo.zip")} cannot be unpacked: it is no zip file, or cut off.`,
+			`${at("demo.zip")} cannot be unpacked: it is not a zip file, or it is truncated.`,
 		);
 	});
 });
@@ -283,7 +283,7 @@ describe("plugin install from a git URL", () => {
 
 	it("refuses what is neither a path nor a URL", async () => {
 		expect(await refusal(install("ext::sh -c x"))).toBe(
-			`There is no directory or zip file ${at("ext::sh -c x")}, and 'ext::sh -c x' is no git URL.`,
+			`There is no directory or zip file ${at("ext::sh -c x")}, and 'ext::sh -c x' is not a git URL.`,
 		);
 	});
 });
@@ -322,7 +322,7 @@ describe("a plugin with injected values", () => {
 
 	it.each([
 		["{", /^conf\/settings\.json is not JSON: /],
-		["[]", /^conf\/settings\.json holds no JSON object\.$/],
+		["[]", /^conf\/settings\.json does not contain a JSON object\.$/],
 		['{"search":"x"}', /^conf\/settings\.json: search\.key cannot be set: there is no object at search\.$/],
 	])("is refused when its config file is %s", async (text, message) => {
 		put("source", { "plugin.json": asking, "conf/settings.json": text });

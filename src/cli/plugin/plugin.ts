@@ -112,7 +112,7 @@ async function install(source: string, settings: InstallSettings): Promise<Plugi
 		results: [`Installed ${plugin.name} ${oneLine(plugin.version)}${before}, ${tools}.`],
 		faults: missing.map(
 			(name) =>
-				`The plugin asks for ${name}, and the settings of the default model's provider have none. Set it, then install again; the key of a provider that you sign in to is given to the plugin at each call.`,
+				`The plugin needs ${name}, which the settings of the default model's provider lack. Set it, then install again. The key of a provider that you signed in to is passed to the plugin with each call.`,
 		),
 	};
 }
@@ -146,7 +146,7 @@ async function find(name: string, { files, shareDir }: InstallSettings): Promise
 		all.find(({ reading }) => reading.ok && reading.plugin.name === name) ??
 		all.find(({ directory }) => path.basename(directory) === name);
 	if (found !== undefined) return found;
-	throw new PluginError(`There is no plugin '${name}'. '${productName} plugin list' shows those there are.`);
+	throw new PluginError(`There is no plugin '${name}'. To list the plugins, run '${productName} plugin list'.`);
 }
 
 function describe({ name, version, description, directory, configFile, inject, tools, runtime }: Plugin): string[] {

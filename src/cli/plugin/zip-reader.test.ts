@@ -68,24 +68,24 @@ describe("readZip", () => {
 	});
 
 	it.each<[string, Zippable, string]>([
-		["a path that goes up", { "../a": text("x") }, '"../a" leads out of the directory'],
-		["a path that goes up in the middle", { "a/../../b": text("x") }, '"a/../../b" leads out of the directory'],
-		["a directory that goes up", { "../": text("") }, '"../" leads out of the directory'],
-		["an absolute path", { "/etc/x": text("x") }, '"/etc/x" leads out of the directory'],
-		["a path of another system", { "..\\a": text("x") }, '"..\\\\a" is no usable name'],
-		["a null character", { "a\0b": text("x") }, '"a\\u0000b" is no usable name'],
+		["a path that goes up", { "../a": text("x") }, '"../a" points outside the directory'],
+		["a path that goes up in the middle", { "a/../../b": text("x") }, '"a/../../b" points outside the directory'],
+		["a directory that goes up", { "../": text("") }, '"../" points outside the directory'],
+		["an absolute path", { "/etc/x": text("x") }, '"/etc/x" points outside the directory'],
+		["a path of another system", { "..\\a": text("x") }, '"..\\\\a" is not a usable name'],
+		["a null character", { "a\0b": text("x") }, '"a\\u0000b" is not a usable name'],
 		["a link", { a: entry("/etc/passwd", 0o120777) }, '"a" is a link'],
 		["a link made on a Mac", { a: entry("/etc/passwd", 0o120777, 19) }, '"a" is a link'],
-		["a device", { a: entry("", 0o020644) }, '"a" is no regular file'],
+		["a device", { a: entry("", 0o020644) }, '"a" is not a regular file'],
 	])("refuses %s", async (_name, files, message) => {
 		expect(await refusal(zip(files))).toBe(message);
 	});
 
 	const sound = zip({ long: text(long) });
 	it.each<[string, Buffer, string | RegExp]>([
-		["nothing", Buffer.alloc(0), "it is no zip file, or cut off"],
-		["another file", Buffer.from(long), "it is no zip file, or cut off"],
-		["a beginning", sound.subarray(0, -30), "it is no zip file, or cut off"],
+		["nothing", Buffer.alloc(0), "it is not a zip file, or it is truncated"],
+		["another file", Buffer.from(long), "it is not a zip file, or it is truncated"],
+		["a beginning", sound.subarray(0, -30), "it is not a zip file, or it is truncated"],
 		["an end", sound.subarray(60), /damaged/],
 		["a broken directory", patched(sound, centralEntry, 0, [0]), /^it is damaged: /],
 		["more entries than there are", patched(sound, "PK\x05\x06", 10, [9]), /^it is damaged/],

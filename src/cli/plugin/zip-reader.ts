@@ -36,7 +36,7 @@ export async function readZip(bytes: Buffer): Promise<ZipFile[]> {
 		// Names are checked below, for our own error messages.
 		decodeStrings: false,
 	}).catch(() => {
-		throw new ZipError("it is no zip file, or cut off");
+		throw new ZipError("it is not a zip file, or it is truncated");
 	});
 	const files: ZipFile[] = [];
 	try {
@@ -68,14 +68,14 @@ function toFile(archive: Archive, entry: Entry): ZipFile | null {
 
 function checkName(name: string): void {
 	const isOutside = name.startsWith("/") || name.split("/").includes("..");
-	if (isOutside) throw new ZipError(`${quoted(name)} leads out of the directory`);
-	if (name === "" || /[\\\0]/.test(name)) throw new ZipError(`${quoted(name)} is no usable name`);
+	if (isOutside) throw new ZipError(`${quoted(name)} points outside the directory`);
+	if (name === "" || /[\\\0]/.test(name)) throw new ZipError(`${quoted(name)} is not a usable name`);
 }
 
 function checkType(name: string, mode: number): void {
 	const type = mode & typeBits;
 	if (type === linkType) throw new ZipError(`${quoted(name)} is a link`);
-	if (![0, regularFile, directoryType].includes(type)) throw new ZipError(`${quoted(name)} is no regular file`);
+	if (![0, regularFile, directoryType].includes(type)) throw new ZipError(`${quoted(name)} is not a regular file`);
 }
 
 /** Unpacks at most the declared size, even if the data is larger. */
@@ -88,5 +88,5 @@ async function unpack(archive: Archive, entry: Entry, name: string): Promise<Uin
 	} catch (thrown) {
 		throw new ZipError(`${quoted(name)} is damaged: ${errorText(thrown)}`);
 	}
-	throw new ZipError(`${quoted(name)} is damaged: its checksum is another`);
+	throw new ZipError(`${quoted(name)} is damaged: its checksum differs`);
 }

@@ -37,11 +37,11 @@ describe("readMessage", () => {
 	])("accepts %s", (line, input) => expect(readMessage(line)).toEqual({ input }));
 
 	it.each([
-		["hello", /no JSON/],
-		['{"role":"user","content":"hi"', /no JSON/],
-		['"hi"', /no message/],
-		["[]", /no message/],
-		['{"content":"hi"}', /no message/],
+		["hello", /not JSON/],
+		['{"role":"user","content":"hi"', /not JSON/],
+		['"hi"', /not a message/],
+		["[]", /not a message/],
+		['{"content":"hi"}', /not a message/],
 		['{"role":"assistant","content":"hi"}', /role is "assistant"/],
 		['{"role":"user"}', /./],
 		['{"role":"user","content":5}', /neither a text nor a list/],
@@ -67,7 +67,7 @@ describe("readMessages", () => {
 		for await (const input of readMessages(lines(), (line) => complaints.push(line))) inputs.push(input);
 		expect(inputs).toEqual(["one", "two"]);
 		expect(complaints).toEqual([
-			"Line 3 of the input is skipped: it is no JSON.",
+			"Line 3 of the input is skipped: it is not JSON.",
 			"Line 4 of the input is skipped: it is too long.",
 		]);
 	});

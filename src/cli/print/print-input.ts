@@ -42,12 +42,12 @@ export function readMessage(text: string): { readonly input: UserInput } | { rea
 	try {
 		value = JSON.parse(text);
 	} catch {
-		return { problem: "it is no JSON" };
+		return { problem: "it is not JSON" };
 	}
 	const message = v.safeParse(messageSchema, value);
-	if (!message.success) return { problem: 'it is no message; one looks like {"role":"user","content":"…"}' };
+	if (!message.success) return { problem: 'it is not a message such as {"role":"user","content":"…"}' };
 	const { role, content } = message.output;
-	if (role !== "user") return { problem: `its role is ${JSON.stringify(role)}, and only "user" is taken` };
+	if (role !== "user") return { problem: `its role is ${JSON.stringify(role)}, and only "user" is accepted` };
 	const input = v.safeParse(userInputSchema, content);
 	if (!input.success) return { problem: "its content is neither a text nor a list of content parts" };
 	if (isEmpty(input.output)) return { problem: "its content is empty" };

@@ -22,7 +22,7 @@ const notice = (category: string) =>
 		source_kind: "model",
 		source_id: "",
 		title: "Waiting for the model",
-		body: "Nothing has come for 30 s.",
+		body: "No data for 30 s.",
 		severity: "warning",
 		created_at: 0,
 		payload: {},
@@ -33,7 +33,7 @@ const stream = { ...text, outputFormat: "stream-json" } as const;
 const kimiCode = { ...stream, lines: "kimi-code" } as const;
 const final = { ...text, finalMessageOnly: true } as const;
 const retry = "Retrying in 2 s (attempt 2 of 8): HTTP 529: overloaded";
-const waiting = "Waiting for the model: Nothing has come for 30 s.";
+const waiting = "Waiting for the model: No data for 30 s.";
 
 describe("notes about a model", () => {
 	it.each([

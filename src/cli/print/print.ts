@@ -117,7 +117,7 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 			closing?.print();
 			await output.flush();
 			if (output.gone.aborted && !isBrokenPipe(output))
-				screen.complain(`The output cannot be written to stdout: ${errorText(output.gone.reason)}.`);
+				screen.complain(`Cannot write to stdout: ${errorText(output.gone.reason)}.`);
 		},
 		exitCode: () => early.exitCode() ?? workCode,
 		// A closing line contains the hint on stdout.

@@ -29,7 +29,7 @@ describe("toFailure", () => {
 
 	it.each([
 		["steps", /reached: 3\. .*--max-steps-per-turn/, "ralph"],
-		["loop", /reached: 3\. .*repeated.*--max-ralph-iterations/, "--max-steps-per-turn"],
+		["loop", /reached: 3\. .*repetition limit.*--max-ralph-iterations/, "--max-steps-per-turn"],
 		["flow", /reached: 3\. .*flow/, "--max"],
 	] as const)("says how many steps there were, and which limit was reached: %s", (limit, expected, unsaid) => {
 		const message = toFailure({ status: "max-steps", limit, steps: 3 })?.message;

@@ -25,9 +25,9 @@ export interface PrintFailure {
 const tryAgainLater = 75;
 
 const limitReasons: Readonly<Record<Extract<TurnOutcome, { status: "max-steps" }>["limit"], string>> = {
-	steps: "A turn may take no more; --max-steps-per-turn sets how many.",
-	flow: "The flow went through as many nodes as it may; see to it that its decisions lead to its end.",
-	loop: "The prompt was repeated as often as it may be; --max-ralph-iterations sets how often.",
+	steps: "--max-steps-per-turn sets the limit.",
+	flow: "The flow reached its node limit; make sure that its decisions lead to its end.",
+	loop: "The prompt reached its repetition limit; --max-ralph-iterations sets it.",
 };
 
 /** Why a turn did not complete its task; null if it did. `models` are the configured models. */

@@ -46,7 +46,7 @@ export function endInTime(exitCode: () => number, log: LogFile | null): void {
 	isEnding = true;
 	void import("../../ports/processes/last-resort.ts").then(({ killSelfAfter }) => killSelfAfter(lastResort));
 	setTimeout(async () => {
-		log?.error("The end took too long; what was left is given up.", { budget: shutdownBudget });
+		log?.error("Shutdown took too long; the remaining work was abandoned.", { budget: shutdownBudget });
 		await Promise.race([log?.flush(), pause(lastWords)]);
 		await exitSoon(exitCode(), lastWords);
 	}, shutdownBudget);

@@ -20,11 +20,11 @@ export async function readTls(
 	const key = await read("--tls-key", tls.key);
 	const found = parse(
 		() => new X509Certificate(certificate),
-		`--tls-cert ${tls.certificate}: there is no certificate in PEM form in it.`,
+		`--tls-cert ${tls.certificate}: it contains no PEM certificate.`,
 	);
 	const known: KeyObject = parse(
 		() => createPrivateKey(key),
-		`--tls-key ${tls.key}: there is no private key in PEM form in it, or it has a password.`,
+		`--tls-key ${tls.key}: it contains no PEM private key, or the key has a password.`,
 	);
 	if (!found.checkPrivateKey(known)) {
 		throw new UsageError(`--tls-key ${tls.key}: the key does not belong to the certificate of --tls-cert.`);

@@ -14,6 +14,6 @@ it("names file, key and fault of each unusable matcher", async () => {
 	const hooks = [hook(""), hook("Shell"), hook("*"), hook("^(?!Read).*$"), hook("(?<=a)b", true)];
 	expect(await describeUnusableMatchers(hooks, "/home/me/.kimi/config.toml")).toEqual([
 		'/home/me/.kimi/config.toml: hooks[2].matcher: `*` cannot be used: there is nothing before "*" that it could repeat. The hook never runs.',
-		'/home/me/.kimi/config.toml: hooks[4].matcher: `(?<=a)b` cannot be used: it has a condition on what comes before ("(?<="), which is not supported. As it has fail_closed, it blocks everything.',
+		'/home/me/.kimi/config.toml: hooks[4].matcher: `(?<=a)b` cannot be used: it has a condition on what comes before ("(?<="), which is not supported. Because of fail_closed, it blocks everything.',
 	]);
 });

@@ -12,7 +12,7 @@ export async function describeUnusableMatchers(hooks: Configuration["hooks"], so
 	for (const [index, { matcher, failClosed }] of hooks.entries()) {
 		const compiled = await compileMatcher(matcher);
 		if (compiled.ok) continue;
-		const consequence = failClosed ? "As it has fail_closed, it blocks everything." : "The hook never runs.";
+		const consequence = failClosed ? "Because of fail_closed, it blocks everything." : "The hook never runs.";
 		const shown = oneLine(beginning(matcher, shownLength));
 		sentences.push(
 			`${source}: hooks[${index}].matcher: \`${shown}\` cannot be used: ${compiled.reason}. ${consequence}`,

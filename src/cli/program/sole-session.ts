@@ -65,5 +65,5 @@ export class SoleSession implements SessionsApi {
 }
 
 async function refuse(): Promise<never> {
-	throw new KernelError("unsupported", "This process serves one session alone.");
+	throw new KernelError("unsupported", "This process serves only one session.");
 }

@@ -59,7 +59,7 @@ export function toRecordOptions(words: readonly string[]): RecordOptions {
 
 function toFault(typed: string): Fault {
 	const fault = parseFault(typed);
-	if (fault === null) throw new UsageError(`--fault: '${typed}' is no fault. There are ${faultForms}.`);
+	if (fault === null) throw new UsageError(`--fault: '${typed}' is not a fault. Known: ${faultForms}.`);
 	return fault;
 }
 

@@ -69,7 +69,7 @@ export async function findArchivedSession(wanted: string | null, place: ArchiveP
 		return session;
 	}
 	throw new ExportFailure(
-		`There is no session ${named} in ${currentDir}, nor in another directory that kimi.json of ${shareDir} lists. Sessions lie below ${path.join(shareDir, "sessions")}; their directories are named after their ids.`,
+		`There is no session ${named} in ${currentDir}, nor in another directory that kimi.json of ${shareDir} lists. Sessions are stored below ${path.join(shareDir, "sessions")}; in directories named after their ids.`,
 	);
 }
 

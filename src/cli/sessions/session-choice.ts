@@ -44,7 +44,7 @@ export async function chooseSession(
 	refuseNone(flag, workDir, sessions);
 	show(sessionListText(workDir, sessions));
 	for (;;) {
-		const answer = (await ask("\nNumber or id of the session, or nothing for none: "))?.trim() ?? "";
+		const answer = (await ask("\nNumber or id of the session (empty to cancel): "))?.trim() ?? "";
 		if (answer === "") return null;
 		const index = sessions.findIndex(({ id }, position) => id === answer || String(position + 1) === answer);
 		const chosen = sessions[index];
@@ -74,9 +74,9 @@ export async function listSessions(executable: string, flag: string, options: Pr
 	const name = path.basename(executable);
 	const ways = [
 		`  ${name} ${flag} ID -p TEXT  answer one prompt in it and exit`,
-		`  ${name} ${flag} ID --wire   serve it on this terminal, one JSON message a line`,
+		`  ${name} ${flag} ID --wire   serve it on this terminal, one JSON message per line`,
 	];
-	process.stdout.write(`${sessionListText(workDir, sessions)}\nTo go on with one of them:\n\n${ways.join("\n")}\n`);
+	process.stdout.write(`${sessionListText(workDir, sessions)}\nTo continue one of them:\n\n${ways.join("\n")}\n`);
 	return 0;
 }
 

@@ -143,7 +143,7 @@ describe("exportSession", () => {
 			expect(await run({ output: path.join(outDir, "mine") })).toBe(1);
 			expect(await readFile(path.join(outDir, "mine"), "utf8")).toBe(content);
 		}
-		expect(complaints[0]).toBe("ROOT/out/mine is there already and is no ZIP file. Give another path with --output.");
+		expect(complaints[0]).toBe("ROOT/out/mine already exists and is not a ZIP file. Give another path with --output.");
 	});
 
 	it.each([

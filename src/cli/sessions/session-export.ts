@@ -118,7 +118,7 @@ export async function exportSession(options: ExportOptions, hostServices: Export
 		if (!options.yes && hostServices.ask !== null) {
 			complain(`Session ${session.id} in ${session.workDir}: ${session.title}`);
 			complain(
-				"The archive will hold all that was said and done in it, and the program's logs: look for secrets in it.",
+				"The archive will contain the whole conversation, all tool calls and the program's logs: check it for secrets.",
 			);
 			if (!(await hostServices.ask(`Write ${target}? [y/N] `))) throw new ExportFailure("Nothing was exported.");
 		}
@@ -189,10 +189,10 @@ async function toTarget(
 	const leadsTo = await files.resolve(target);
 	if (status === null && leadsTo !== path.join(await files.resolve(parent), path.basename(target))) {
 		throw new ExportFailure(
-			`${target} is a link to ${leadsTo}, where there is nothing. Give another path with --output.`,
+			`${target} is a link to ${leadsTo}, which does not exist. Give another path with --output.`,
 		);
 	}
 	if (status === null) return target;
 	if (status.kind === "file" && (await isOwn(target))) return target;
-	throw new ExportFailure(`${target} is there already and is no ${what}. Give another path with --output.`);
+	throw new ExportFailure(`${target} already exists and is not a ${what}. Give another path with --output.`);
 }

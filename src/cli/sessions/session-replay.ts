@@ -122,7 +122,7 @@ export async function exportReplayable(
 			id: found.sessionId,
 			content: onePiece(toReplayText(recording, productVersion)),
 			notes: [
-				`It holds the ${recording.events.length} events of the session: prompts, answers, tool calls with their results, decisions. ${redacted}; look for other secrets before you share it.`,
+				`It holds the ${recording.events.length} events of the session: prompts, answers, tool calls with their results, decisions. ${redacted}; check for other secrets before you share it.`,
 				outcomeText(found.sessionId, outcome),
 			],
 		};

@@ -55,7 +55,7 @@ export function sessionText(row: SessionRow, messages: readonly ReadMessage[]): 
 		`  id         ${row.id}`,
 		`  directory  ${onOneLine(row.workDir, 300)}`,
 		`  last used  ${toTime(row.updatedAt) ?? ""}`,
-		...(row.store === "kimi-code" ? ["  store      kimi-code; it is only read here"] : []),
+		...(row.store === "kimi-code" ? ["  store      kimi-code (read-only)"] : []),
 	];
 	const said = messages.map(({ role, text, tools }) => {
 		const calls = tools.length === 0 ? [] : [`[calls ${tools.map((name) => onOneLine(name, 60)).join(", ")}]`];

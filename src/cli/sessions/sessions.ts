@@ -128,7 +128,8 @@ async function deleteSession(
 	{ store }: Stores,
 ): Promise<number> {
 	if (!yes) {
-		if (!process.stdin.isTTY) throw new UsageError("sessions delete asks on a terminal; elsewhere it needs --yes.");
+		if (!process.stdin.isTTY)
+			throw new UsageError("sessions delete asks for confirmation on a terminal; elsewhere, add --yes.");
 		const { ask, close } = openQuestions(never);
 		const reply = await ask(`Delete ${id} (${JSON.stringify(title)}) of ${workDir} for good? [y/N] `).finally(close);
 		if (!/^y(es)?$/i.test(reply?.trim() ?? "")) {

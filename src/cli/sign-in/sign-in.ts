@@ -76,8 +76,8 @@ async function editSettings(
 			return edited;
 		});
 	} catch (thrown) {
-		const again = "Mend it and give the command again.";
-		throw new SignInError("settings", `${done}, but the settings file is as it was. ${errorText(thrown)}\n${again}`);
+		const again = "Fix it and run the command again.";
+		throw new SignInError("settings", `${done}, but the settings file was not changed. ${errorText(thrown)}\n${again}`);
 	}
 }
 

@@ -46,7 +46,9 @@ async function migrate(found: CommandStore, json: boolean): Promise<number> {
 		const { migrate: run } = await import("../../ports/store/postgres/schema-version.ts");
 		const { from, to } = await whileShown("Preparing the tables", () => run(database));
 		const text =
-			from === to ? `The tables have version ${to} already.` : `The tables have version ${to} now, after ${from}.`;
+			from === to
+				? `The tables already have version ${to}.`
+				: `The tables were migrated from version ${from} to ${to}.`;
 		say(json, { database: database.name, from, to }, `${database.name}: ${text}`);
 		return 0;
 	} finally {
@@ -129,7 +131,7 @@ async function copy(found: CommandStore, action: Extract<StoreAction, { name: "c
 			if (outcome !== "copied") isComplete = false;
 			const words: Readonly<Record<CopyOutcome, string>> = {
 				copied: `copied and compared, ${events} events`,
-				exists: "not copied: the other store has a session of this id",
+				exists: "not copied: the other store has a session with this id",
 				busy: "not copied: another process has it open",
 				differs: `copied, but the copy differs: ${differences.join(" ")}`,
 				failed: `not copied: ${reason}`,

@@ -38,7 +38,7 @@ describe("a model that is silent", () => {
 		expect(subject.clock.waiting()).toBe(0);
 		expect(subject.events.find((body) => body.type === "notification.raised")).toMatchObject({
 			title: "Waiting for the model",
-			body: "Nothing has come for 30 s.",
+			body: "No data for 30 s.",
 		});
 	});
 

@@ -84,7 +84,7 @@ export function createPatience(model: Model, { clock, emit }: Pick<TurnDependenc
 
 function waitNotice(silence: number, clock: Clock): EventBodyOf<"notification.raised"> {
 	const seconds = Math.round(silence / 1000);
-	return modelNotice("model.waiting", "Waiting for the model", `Nothing has come for ${seconds} s.`, clock, {
+	return modelNotice("model.waiting", "Waiting for the model", `No data for ${seconds} s.`, clock, {
 		waited_s: seconds,
 	});
 }

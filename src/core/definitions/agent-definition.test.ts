@@ -100,8 +100,8 @@ describe("an agent file", () => {
 		const lines = agent("extend: default", "exclude_tools: [shell, 't:Reed', t:Web, t:Read]");
 		expect((await load({ "agent.yaml": lines }, silentLog, warnings)).toolPaths).toEqual(["t:Agent", "t:Shell"]);
 		expect(warnings).toEqual([
-			"/a/agent.yaml: agent.exclude_tools: 'shell' is the path of no tool, so it removes none; did you mean 't:Shell'?",
-			"/a/agent.yaml: agent.exclude_tools: 't:Reed' is the path of no tool, so it removes none; docs/guides/agents.md lists the paths",
+			"/a/agent.yaml: agent.exclude_tools: 'shell' is not the path of a tool, so it removes nothing; did you mean 't:Shell'?",
+			"/a/agent.yaml: agent.exclude_tools: 't:Reed' is not the path of a tool, so it removes nothing; docs/guides/agents.md lists the paths",
 		]);
 	});
 
@@ -236,9 +236,9 @@ describe("faults", () => {
 			"model: ''",
 		);
 		expect((await problems({ "agent.yaml": source })).toSorted()).toEqual([
-			"/a/agent.yaml|agent.exclude_tools.0|must be a text",
+			"/a/agent.yaml|agent.exclude_tools.0|must be a string",
 			"/a/agent.yaml|agent.model|must not be empty",
-			"/a/agent.yaml|agent.name|must be a text",
+			"/a/agent.yaml|agent.name|must be a string",
 			"/a/agent.yaml|agent.subagents.s.description|is required",
 			"/a/agent.yaml|agent.tools|must be a list of tool paths",
 		]);
@@ -267,7 +267,7 @@ describe("faults", () => {
 			"/a/b.yaml|agent.extend|extends itself: agent.yaml -> b.yaml -> agent.yaml",
 		]);
 		expect(await problems({ "agent.yaml": agent("extend: b.yaml"), "b.yaml": agent("name: [1]") })).toEqual([
-			"/a/b.yaml|agent.name|must be a text",
+			"/a/b.yaml|agent.name|must be a string",
 		]);
 	});
 
@@ -289,13 +289,13 @@ describe("faults", () => {
 				"agent.yaml": agent(...whole, subagents),
 				"sub/a.yaml": agent("extend: ../agent.yaml", "name: []"),
 			}),
-		).toEqual(["/a/sub/a.yaml|agent.name|must be a text"]);
+		).toEqual(["/a/sub/a.yaml|agent.name|must be a string"]);
 	});
 
 	it("in circular values", async () => {
 		const circle = agent(...whole, "system_prompt_args: &a { x: [*a] }");
 		expect(await problems({ "agent.yaml": circle })).toEqual([
-			"/a/agent.yaml||its values nest too deeply, or hold themselves",
+			"/a/agent.yaml||its values nest too deeply, or contain themselves",
 		]);
 	});
 

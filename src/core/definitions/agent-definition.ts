@@ -97,7 +97,7 @@ function excludesNothing(toolPath: string, defaults: readonly string[]): string 
 	const nameOf = (each: string) => each.slice(each.lastIndexOf(":") + 1).toLowerCase();
 	const meant = defaults.find((each) => nameOf(each) === nameOf(toolPath));
 	const advice = meant === undefined ? "docs/guides/agents.md lists the paths" : `did you mean '${meant}'?`;
-	return `'${toolPath}' is the path of no tool, so it removes none; ${advice}`;
+	return `'${toolPath}' is not the path of a tool, so it removes nothing; ${advice}`;
 }
 
 async function loadPrompt(

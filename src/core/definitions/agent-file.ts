@@ -55,8 +55,8 @@ const defaultAgent: AgentDeclarations = {
 	subagents: "default",
 };
 
-const text = v.nullish(v.pipe(v.string("must be a text"), v.trim(), v.nonEmpty("must not be empty")));
-const toolList = v.optional(v.nullable(v.array(v.string("must be a text"), "must be a list of tool paths")));
+const text = v.nullish(v.pipe(v.string("must be a string"), v.trim(), v.nonEmpty("must not be empty")));
+const toolList = v.optional(v.nullable(v.array(v.string("must be a string"), "must be a list of tool paths")));
 const templateValue: v.GenericSchema<TemplateValue> = v.union(
 	[
 		v.string(),
@@ -69,9 +69,9 @@ const templateValue: v.GenericSchema<TemplateValue> = v.union(
 			v.lazy(() => templateValue),
 		),
 	],
-	"must be a text, a number, a boolean, a list or a map",
+	"must be a string, a number, a boolean, a list or a map",
 );
-const requiredText = v.pipe(v.string("must be a text"), v.trim(), v.nonEmpty("must not be empty"));
+const requiredText = v.pipe(v.string("must be a string"), v.trim(), v.nonEmpty("must not be empty"));
 
 const agentSchema = v.object(
 	{
@@ -170,7 +170,7 @@ async function parseAgentTable(source: string, file: string, problems: AgentFile
 	const document = await parseYaml(source, "typed");
 	if ("reason" in document) return refuse("", document.reason);
 	const { content } = document;
-	if (!isNestedWithin(content, depthLimit)) return refuse("", "its values nest too deeply, or hold themselves");
+	if (!isNestedWithin(content, depthLimit)) return refuse("", "its values nest too deeply, or contain themselves");
 	if (!isRecord(content)) return refuse("agent", "is required");
 	const version = content["version"] ?? 1;
 	if (version !== 1 && version !== "1") {

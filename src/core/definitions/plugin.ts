@@ -74,7 +74,7 @@ const toolSchema = fields({
 	name: v.pipe(text, v.regex(toolName, "must be 1 to 64 letters, digits, _ and -, and begin with a letter or _")),
 	description: v.nullish(text, ""),
 	command: v.pipe(
-		v.array(v.pipe(text, v.excludes("\0", "must not hold a null character")), "must be a list of strings"),
+		v.array(v.pipe(text, v.excludes("\0", "must not contain a null character")), "must be a list of strings"),
 		v.minLength(1, "must not be empty"),
 		v.custom<[string, ...string[]]>(
 			(words) => Array.isArray(words) && words[0] !== "",

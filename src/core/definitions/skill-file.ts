@@ -61,7 +61,7 @@ export async function readSkill(
 			return leaveOut(`${JSON.stringify(name)} cannot be its name: only letters, digits, "-" and "_" can be in one`);
 		}
 		if (type !== "standard" && type !== "flow") {
-			log.warn("The type of a skill is unknown; it is taken for an ordinary one.", { path, type });
+			log.warn("The type of a skill is unknown; it is treated as an ordinary skill.", { path, type });
 		}
 		return {
 			name: copyOf(name),
@@ -137,6 +137,6 @@ async function readFlow(path: string, files: Files, log: Log): Promise<Flow | nu
 	const { parseFlow } = await import("./flows/flow-source.ts");
 	const parsed = parseFlow(await readText(path, skillSizeLimit, files));
 	if (parsed.ok) return parsed.flow;
-	log.warn("The flow of a skill cannot be read; it is taken for an ordinary one.", { path, reason: parsed.reason });
+	log.warn("The flow of a skill cannot be read; it is treated as an ordinary skill.", { path, reason: parsed.reason });
 	return null;
 }

@@ -47,8 +47,8 @@ describe("parseYaml", () => {
 	});
 
 	it.each([
-		["Too much YAML: it has more than 262144 characters", "x".repeat(300_000)],
-		["Too much YAML: it has more than 5000 words, signs and line ends", "- a\n".repeat(2000)],
+		["The YAML is too large: it has more than 262144 characters", "x".repeat(300_000)],
+		["The YAML is too large: it has more than 5000 words, signs and line ends", "- a\n".repeat(2000)],
 		// Whether the values nest too deeply depends on the stack of the runtime; that they are not ended does not.
 		["Invalid YAML: ", "[".repeat(4000)],
 		["Invalid YAML: Excessive alias count indicates a resource exhaustion attack", hostile[8]?.[1] ?? ""],

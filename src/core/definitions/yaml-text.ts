@@ -14,13 +14,14 @@ export async function parseYaml(
 	source: string,
 	scalars: "typed" | "texts",
 ): Promise<{ readonly content: unknown } | { readonly reason: string }> {
-	if (source.length > lengthLimit) return { reason: `Too much YAML: it has more than ${lengthLimit} characters` };
+	if (source.length > lengthLimit)
+		return { reason: `The YAML is too large: it has more than ${lengthLimit} characters` };
 	const { Lexer, parseDocument } = await import("yaml");
 	let tokens = 0;
 	for (const _ of new Lexer().lex(source)) {
 		tokens += 1;
 		if (tokens > tokenLimit) {
-			return { reason: `Too much YAML: it has more than ${tokenLimit} words, signs and line ends` };
+			return { reason: `The YAML is too large: it has more than ${tokenLimit} words, signs and line ends` };
 		}
 	}
 	// The library recurses as deep as the values.

@@ -63,7 +63,9 @@ function decisionOf(hook: CommandHook, outcome: RunOutcome): HookDecision {
 }
 
 function whenFailed(hook: CommandHook, what: string): HookDecision {
-	return hook.failClosed ? blocked(`The hook \`${hook.command}\` ${what}, and it is set to block then.`) : allowed;
+	return hook.failClosed
+		? blocked(`The hook \`${hook.command}\` ${what}, and it is set to block in that case.`)
+		: allowed;
 }
 
 function mayLackDecision({ truncated, output }: RunOutcome): boolean {

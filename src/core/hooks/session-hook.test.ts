@@ -92,7 +92,7 @@ describe("a command", () => {
 	});
 
 	it.each<[string, string, unknown]>([
-		["prints nothing", "true", failing("it is no JSON")],
+		["prints nothing", "true", failing("it is not JSON")],
 		["prints something else", "echo fine", failing('begins with "fine')],
 		["prints too much", "head -c 200000 /dev/zero | tr '\\0' ' '; echo '{}'", failing("longer than 131072 bytes")],
 		["is killed", "kill -9 $$", failing("SIGKILL")],
@@ -120,7 +120,7 @@ describe("a request", () => {
 		const fetch: Fetch = async () => {
 			throw new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:7") });
 		};
-		expect(await run(http, { fetch })).toEqual(failing("could not be asked: connect ECONNREFUSED 127.0.0.1:7"));
+		expect(await run(http, { fetch })).toEqual(failing("could not be reached: connect ECONNREFUSED 127.0.0.1:7"));
 	});
 
 	it("has the input as its body, and answers as a command does", async () => {

@@ -116,7 +116,7 @@ async function runRequest(
 	} catch (thrown) {
 		if (signal.aborted) return completed;
 		if (late.signal.aborted) return timedOut(timeout);
-		return failed(`HTTP hook could not be asked: ${cut(fetchFailureText(thrown), shownText)}`);
+		return failed(`HTTP hook could not be reached: ${cut(fetchFailureText(thrown), shownText)}`);
 	} finally {
 		withdraw();
 	}
@@ -149,7 +149,7 @@ function toVerdict(answer: string, what: "command" | "HTTP"): SessionHookVerdict
 		value = JSON.parse(answer);
 	} catch {
 		return invalid(
-			`it is no JSON; a hook that has nothing to say answers {}. It begins with ${JSON.stringify(cut(answer, 100))}`,
+			`it is not JSON; a hook with nothing to say answers {}. It begins with ${JSON.stringify(cut(answer, 100))}`,
 		);
 	}
 	if (!isRecord(value)) return invalid("it must be an object");

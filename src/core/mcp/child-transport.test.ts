@@ -81,7 +81,7 @@ describe("the output of a server's program", () => {
 		await transport.send({ jsonrpc: "2.0", id: 7, method: "tools/list" });
 		run.print(`${JSON.stringify({ jsonrpc: "2.0", id: 7, result })}\n`);
 		expect(heard).toEqual([
-			{ jsonrpc: "2.0", id: 7, error: { code: -32603, message: "the result in its answer is no object" } },
+			{ jsonrpc: "2.0", id: 7, error: { code: -32603, message: "the result in its answer is not an object" } },
 		]);
 	});
 

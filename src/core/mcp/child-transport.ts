@@ -142,7 +142,7 @@ export class ChildTransport implements Transport {
 }
 
 function describeEnd(ended: RunOutcome["ended"], lastLine: string): string {
-	const said = lastLine === "" ? "" : `; it said last: ${lastLine.replace(/\.$/, "")}`;
+	const said = lastLine === "" ? "" : `; its last output: ${lastLine.replace(/\.$/, "")}`;
 	switch (ended.kind) {
 		case "not-started":
 			return `it could not be started: ${ended.reason}`;

@@ -205,7 +205,7 @@ describe("connecting", () => {
 		});
 		await connection.connect();
 		expect(reported).toEqual(["connecting 0", "failed 0"]);
-		const reason = "it exited with code 3; it said last: I am lost";
+		const reason = "it exited with code 3; its last output: I am lost";
 		expect(warnings).toEqual([["An MCP server could not be connected.", { server: "srv", reason }]]);
 		expect(program.run().isOver).toBe(true);
 	});
@@ -351,7 +351,7 @@ describe("a call", () => {
 			},
 		});
 		await connection.connect();
-		const reason = "it was ended by SIGKILL; it said last: Argh!";
+		const reason = "it was ended by SIGKILL; its last output: Argh!";
 		expect(await call()).toEqual({ kind: "failed", reason, isUncertain: true });
 		expect(connection.tools).toHaveLength(1);
 		expect(warnings).toEqual([["The connection to an MCP server is lost.", { server: "srv", reason }]]);

@@ -262,7 +262,7 @@ export class ServerConnection {
 		const calls = [...this.#running.keys()];
 		const [first] = calls;
 		if (first === undefined || calls.some(({ asker }) => asker.questions !== first.asker.questions)) {
-			this.#warn("A question of an MCP server is declined: it is not clear whom to ask.", { calls: calls.length });
+			this.#warn("An MCP server's question was declined: it is unclear which session to ask.", { calls: calls.length });
 			return { action: "decline" };
 		}
 		const ask = () => answerForm(params, this.name, first.asker, AbortSignal.any([signal, first.signal]));

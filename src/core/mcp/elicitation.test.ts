@@ -115,7 +115,7 @@ describe("a form", () => {
 		[{ type: "string", minLength: 2 }, "x", "it must have at least 2 characters"],
 		[{ type: "string", enum: ["s", "m"] }, "l", "it must be among s, m"],
 		[{ type: "array", items: { enum: ["a", "b"] } }, "a, z", "it must be among a, b"],
-		[{ type: "array", items: { enum: ["a", "b"] }, minItems: 2 }, "a", "from 2 to 2 are wanted"],
+		[{ type: "array", items: { enum: ["a", "b"] }, minItems: 2 }, "a", "from 2 to 2 choices are expected"],
 	])("reports the fault and repeats the question: %j", async (field, answer, issue) => {
 		const { result, asked } = await fill({ f: field }, [answer, "Decline"]);
 		expect(result).toEqual({ action: "decline" });

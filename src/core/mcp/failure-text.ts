@@ -33,18 +33,18 @@ export async function explainAnswer(thrown: unknown, url: string | null): Promis
 	const [, status, text = ""] = postRefusal.exec(thrown.message) ?? [];
 	if (status !== undefined) return refused(Number(status), "", text);
 	if (thrown instanceof SseError) {
-		if (thrown.code === 200) return `${place} answered with HTTP 200, but not with a stream of events`;
+		if (thrown.code === 200) return `${place} answered with HTTP 200, but not with an event stream`;
 		if (thrown.code !== undefined) return refused(thrown.code, "", "");
 		const words = thrown.message.slice(streamPrefix.length);
-		return words === "undefined" ? `the stream of events of ${place} ended` : words;
+		return words === "undefined" ? `the event stream of ${place} ended` : words;
 	}
 	if (thrown instanceof SdkError && thrown.code === SdkErrorCode.ClientHttpUnexpectedContent) {
 		const type = v.safeParse(contentSchema, thrown.data);
 		const found = type.success ? `with content of the type ${type.output.contentType}` : "without content";
-		return `${place} answered ${found}, and not with JSON or a stream of events: it may not be the address of an MCP server`;
+		return `${place} answered ${found}, not with JSON or an event stream: it may not be the address of an MCP server`;
 	}
-	if (thrown instanceof SyntaxError) return `${place} answered with what is no JSON: ${thrown.message}`;
-	return thrown.name === "ZodError" ? `${place} answered with what is no message of the protocol` : null;
+	if (thrown instanceof SyntaxError) return `${place} answered with invalid JSON: ${thrown.message}`;
+	return thrown.name === "ZodError" ? `${place} sent something that is not a protocol message` : null;
 }
 
 const contentSchema = v.object({ contentType: v.string() });

@@ -20,15 +20,11 @@ const withCode = (code: string) => Object.assign(new Error(`connect ${code}`), {
 describe("a failure", () => {
 	it.each<[string, unknown, Omit<LinkFailure, "name">]>([
 		["no sign-in", new NotSignedIn(), { kind: "unauthorized", reason: "nobody has signed in to it" }],
-		[
-			"a refused sign-in",
-			new UnauthorizedError("x"),
-			{ kind: "unauthorized", reason: "it does not accept the sign-in" },
-		],
+		["a refused sign-in", new UnauthorizedError("x"), { kind: "unauthorized", reason: "it rejected the sign-in" }],
 		[
 			"a sign-in refused after a renewal",
 			new SdkHttpError(SdkErrorCode.ClientHttpAuthentication, "401", { status: 401, statusText: "" }),
-			{ kind: "unauthorized", reason: "it does not accept the sign-in" },
+			{ kind: "unauthorized", reason: "it rejected the sign-in" },
 		],
 		["an error of the server", new ProtocolError(-32602, "No such tool."), { kind: "answer", reason: "No such tool" }],
 		[
@@ -71,8 +67,8 @@ describe("a failure", () => {
 		],
 		[
 			"an answer that was broken off",
-			new ProtocolError(-32000, "the server broke its answer off"),
-			{ kind: "lost", reason: "the server broke its answer off" },
+			new ProtocolError(-32000, "the server broke off its answer"),
+			{ kind: "lost", reason: "the server broke off its answer" },
 		],
 		["anything else", "who knows", { kind: "lost", reason: "who knows" }],
 	])("is classified: %s", async (_, thrown, failure) => {
@@ -108,7 +104,7 @@ describe("a failure", () => {
 			{
 				kind: "lost",
 				reason:
-					"http://h/mcp answered with content of the type text/html, and not with JSON or a stream of events: it may not be the address of an MCP server",
+					"http://h/mcp answered with content of the type text/html, not with JSON or an event stream: it may not be the address of an MCP server",
 			},
 		],
 		[
@@ -116,18 +112,18 @@ describe("a failure", () => {
 			new SdkError(SdkErrorCode.ClientHttpUnexpectedContent, "Unexpected content type: null", { contentType: null }),
 			{
 				kind: "lost",
-				reason: expect.stringMatching(/^http:\/\/h\/mcp answered without content, and not with JSON or /),
+				reason: expect.stringMatching(/^http:\/\/h\/mcp answered without content, not with JSON or /),
 			},
 		],
 		[
 			"no JSON",
 			new SyntaxError("Unexpected end of JSON input"),
-			{ kind: "lost", reason: "http://h/mcp answered with what is no JSON: Unexpected end of JSON input" },
+			{ kind: "lost", reason: "http://h/mcp answered with invalid JSON: Unexpected end of JSON input" },
 		],
 		[
 			"no message",
 			Object.assign(new Error("[]"), { name: "ZodError" }),
-			{ kind: "lost", reason: "http://h/mcp answered with what is no message of the protocol" },
+			{ kind: "lost", reason: "http://h/mcp sent something that is not a protocol message" },
 		],
 		[
 			"an invalid result",
@@ -151,9 +147,9 @@ describe("a failure", () => {
 		[
 			"no stream of events",
 			sse(200, "x"),
-			{ kind: "lost", reason: "http://h/mcp answered with HTTP 200, but not with a stream of events" },
+			{ kind: "lost", reason: "http://h/mcp answered with HTTP 200, but not with an event stream" },
 		],
-		["an ended one", sse(undefined, undefined), { kind: "lost", reason: "the stream of events of http://h/mcp ended" }],
+		["an ended one", sse(undefined, undefined), { kind: "lost", reason: "the event stream of http://h/mcp ended" }],
 		["a broken one", sse(undefined, "It has more than 9 MiB."), { kind: "lost", reason: "It has more than 9 MiB" }],
 	])("of an answer is in words: %s", async (_, thrown, failure) => {
 		expect(await toLinkFailure(thrown, "http://h/mcp?key=k")).toMatchObject(failure);

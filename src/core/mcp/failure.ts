@@ -41,9 +41,7 @@ export async function toLinkFailure(thrown: unknown, url: string | null): Promis
 	return {
 		kind,
 		reason:
-			kind === "unauthorized"
-				? "it does not accept the sign-in"
-				: describe((await explainAnswer(thrown, url)) ?? thrown),
+			kind === "unauthorized" ? "it rejected the sign-in" : describe((await explainAnswer(thrown, url)) ?? thrown),
 		name,
 	};
 }

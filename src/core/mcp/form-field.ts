@@ -188,7 +188,7 @@ function anyOf(
 			const values = found.flatMap((choice) => (choice === null ? [] : [choice.value]));
 			if (values.length < found.length) return notAmong(choices);
 			if (values.length >= minItems && values.length <= maxItems) return { ok: true, value: values };
-			return { ok: false, issue: `${range(minItems, maxItems)} are wanted` };
+			return { ok: false, issue: `${range(minItems, maxItems)} choices are expected` };
 		},
 	};
 }

@@ -81,7 +81,7 @@ export async function openLink(
 		},
 	);
 	client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) => handlers.elicit(params, mcpReq.signal));
-	client.onerror = (error) => parts.log.debug("An MCP connection complains.", { server: server.name, error });
+	client.onerror = (error) => parts.log.debug("MCP connection error.", { server: server.name, error });
 	let isOpen = false;
 	let excess: string | null = null;
 	let closing: Promise<void> | null = null;
@@ -134,7 +134,7 @@ export async function openLink(
 		void client.close();
 	});
 	boundNotifications(transport, parts.clock, () =>
-		parts.log.warn("An MCP server sends more notifications than are of use: some are ignored.", {
+		parts.log.warn("An MCP server sends too many notifications: some are ignored.", {
 			server: server.name,
 		}),
 	);

@@ -226,7 +226,7 @@ describe("a remote server", () => {
 			"tools/call",
 			() => new Response(": half", { headers: { "content-type": "text/event-stream" } }),
 		);
-		expect(await call()).toEqual({ kind: "failed", reason: "the server broke its answer off", isUncertain: true });
+		expect(await call()).toEqual({ kind: "failed", reason: "the server broke off its answer", isUncertain: true });
 		expect([calls(double), connection.state]).toEqual([1, "failed"]);
 		double.instead.clear();
 		expect(await call()).toEqual(done);
@@ -290,7 +290,7 @@ describe("a remote server", () => {
 		const double = createServer();
 		const { connection, call } = connect(double);
 		await connection.connect();
-		const failed = { kind: "failed", reason: "the result in its answer is no object", isUncertain: false };
+		const failed = { kind: "failed", reason: "the result in its answer is not an object", isUncertain: false };
 		double.instead.set("tools/call", (id) => json(id, result));
 		expect(await call()).toEqual(failed);
 		for (const cut of [0, 3, 20]) {
@@ -591,7 +591,7 @@ describe("a server that requires a sign-in", () => {
 });
 
 describe("a server whose answers come on a stream of events", () => {
-	const ended = "the stream of events of http://h/mcp ended";
+	const ended = "the event stream of http://h/mcp ended";
 	/** A fetch of a server that sends these events, accepts every message, and closes its stream after the first one or never. */
 	const serve = (events: string, isClosing: boolean) => {
 		let end = () => {};

@@ -18,7 +18,7 @@ const longestWait = 300_000;
 /** Milliseconds for the server to accept a notification or answer, and to close an answered stream. */
 const patience = 30_000;
 /** The error for requests that we fail ourselves. */
-const brokenAnswer = { code: -32000, message: "the server broke its answer off" } as const;
+const brokenAnswer = { code: -32000, message: "the server broke off its answer" } as const;
 
 /** Whether the error means that no answer will come. */
 export function isBrokenAnswer(code: number, message: string): boolean {

@@ -30,7 +30,7 @@ export function createServerLog(server: string, clock: Clock, log: Log): ServerL
 	const isAffordable = (length: number): boolean => {
 		const now = clock.monotonic();
 		if (now >= periodEnd) {
-			if (dropped > 0) log.info("An MCP server said too much: the log lacks some of it.", { server, lines: dropped });
+			if (dropped > 0) log.info("MCP server log truncated.", { server, lines: dropped });
 			periodEnd = now + period;
 			left = periodBudget;
 			dropped = 0;

@@ -120,7 +120,7 @@ describe("the outcome of a call", () => {
 		],
 		[
 			{ kind: "failed", reason: "it is gone", isUncertain: true },
-			{ message: "Error running tool: MCP server srv: it is gone. Whether the call had an effect is not known." },
+			{ message: "Error running tool: MCP server srv: it is gone. The call may have had an effect." },
 		],
 	])("becomes a result: %j", async (outcome, expected) => {
 		expect(await run(outcome)).toMatchObject(expected);

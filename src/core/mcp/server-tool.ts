@@ -86,7 +86,7 @@ function toReturn(outcome: CallOutcome, server: string, callTimeout: number): To
 			);
 		}
 		case "failed": {
-			const doubt = outcome.isUncertain ? " Whether the call had an effect is not known." : "";
+			const doubt = outcome.isUncertain ? " The call may have had an effect." : "";
 			return toolError(`Error running tool: MCP server ${server}: ${outcome.reason}.${doubt}`, "Tool runtime error");
 		}
 	}

@@ -34,7 +34,7 @@ describe("a listed tool", () => {
 		[{ name: "a b" }, "a b", /models cannot call it/],
 		[{ name: "x".repeat(129) }, "x".repeat(128), /models cannot call it/],
 		[{ name: "t", description: 1 }, "t", /description/],
-		[{ name: "t", inputSchema: [] }, "t", /not "object"|no JSON Schema/],
+		[{ name: "t", inputSchema: [] }, "t", /not "object"|not a JSON Schema/],
 		[{ name: "t", inputSchema: { type: "string" } }, "t", /not "object"/],
 	])("is refused with the fault: %j", (value, name, reason) => {
 		expect(readTool(value)).toEqual({ ok: false, name, reason: expect.stringMatching(reason) });

@@ -17,8 +17,8 @@ const tagsSchema = v.object({ tags: v.array(v.string()) });
 const toolSchema = v.object({
 	name: v.string("it has no name"),
 	title: v.nullish(v.string()),
-	description: v.nullish(v.string("its description is no text")),
-	inputSchema: v.optional(v.custom<JsonSchema>(isRecord, "its parameters are no JSON Schema"), {}),
+	description: v.nullish(v.string("its description is not a string")),
+	inputSchema: v.optional(v.custom<JsonSchema>(isRecord, "its parameters are not a JSON Schema"), {}),
 	/** Where a widespread server library puts the tags. */
 	_meta: v.fallback(
 		v.optional(v.object({ fastmcp: v.optional(tagsSchema), _fastmcp: v.optional(tagsSchema) }), {}),

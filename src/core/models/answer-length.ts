@@ -12,7 +12,7 @@ export function withLengthLimit(stream: Model["stream"]): Model["stream"] {
 			if (chunk.type === "parts") for (const part of chunk.parts) said += lengthOf(part);
 			if (said <= sayingLimit) return chunk;
 			const limit = `${sayingLimit / 1024 / 1024} million characters`;
-			return modelFailure("provider", `The model's answer has more than ${limit}, and was broken off.`);
+			return modelFailure("provider", `The model's answer has more than ${limit}, and was cut off.`);
 		});
 	};
 }

@@ -7,12 +7,12 @@ const keyHolder = { provider: "mine", setting: "providers.mine.api_key" };
 
 describe("a refusal of the key", () => {
 	it.each([
-		["key", keyHolder, 'Invalid key. The key for the provider "mine" is that of providers.mine.api_key.'],
-		["", keyHolder, 'Invalid key. There is no key for the provider "mine": put it into providers.mine.api_key.'],
+		["key", keyHolder, 'Invalid key. The key for the provider "mine" comes from providers.mine.api_key.'],
+		["", keyHolder, 'Invalid key. There is no key for the provider "mine": set providers.mine.api_key.'],
 		[
 			"key",
 			{ provider: "", setting: "KIMI_API_KEY" },
-			"Invalid key. The key for the provider is that of KIMI_API_KEY.",
+			"Invalid key. The key for the provider comes from KIMI_API_KEY.",
 		],
 		["key", null, "Invalid key"],
 	])("with the key %j of %j names the source of the key", (apiKey, holder, message) => {
@@ -23,7 +23,7 @@ describe("a refusal of the key", () => {
 	});
 
 	it.each([
-		[keyHolder, 'No. The key for the provider "mine" is that of providers.mine.api_key. The platform may admit '],
+		[keyHolder, 'No. The key for the provider "mine" comes from providers.mine.api_key. The platform may admit '],
 		[null, "No. The platform may admit "],
 	])("with 403 of Kimi's platform says that it may admit clients by name, for %j", (holder, start) => {
 		const settings = { apiKey: "key", keyHolder: holder, providerType: "kimi" } as const;

@@ -36,6 +36,6 @@ function keyNote({ apiKey, keyHolder, providerType }: KeySettings): string | nul
 	const { provider, setting } = keyHolder;
 	const whose = provider === "" ? "the provider" : `the provider ${JSON.stringify(provider)}`;
 	return apiKey === ""
-		? `There is no key for ${whose}: put it into ${setting}.`
-		: `The key for ${whose} is that of ${setting}.`;
+		? `There is no key for ${whose}: set ${setting}.`
+		: `The key for ${whose} comes from ${setting}.`;
 }

@@ -100,8 +100,7 @@ export async function createSignedInModel(settings: ModelSettings, keys: KeySour
 
 	async function uploadWith(key: string, video: VideoFile, signal: AbortSignal): Promise<VideoUpload> {
 		const upload = (await modelWith(key)).uploadVideo;
-		if (upload === undefined)
-			throw new Error("A model that takes videos beforehand stopped doing so with another key.");
+		if (upload === undefined) throw new Error("A model that accepts video uploads stopped doing so with another key.");
 		return await upload(video, signal);
 	}
 

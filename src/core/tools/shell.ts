@@ -61,10 +61,7 @@ const schema = v.object({
 const sandboxedSchema = v.object({
 	...schema.entries,
 	outside_sandbox: v.optional(
-		v.pipe(
-			boolean(),
-			v.description("Whether to run it outside of the sandbox, which a person is asked to approve each time."),
-		),
+		v.pipe(boolean(), v.description("Run the command outside the sandbox. A person must approve each such call.")),
 		false,
 	),
 });

@@ -44,7 +44,7 @@ export function isAbsolutePath(spelled: string): boolean {
 export function refusePath(spelled: string): ToolReturn | null {
 	if (spelled.length > pathLimit)
 		return toolError(`The path is longer than ${pathLimit} characters: ${cut(spelled, 100)}`, "Invalid path");
-	return spelled.includes("\0") ? toolError("A path has no NUL character.", "Invalid path") : null;
+	return spelled.includes("\0") ? toolError("A path must not contain a NUL character.", "Invalid path") : null;
 }
 
 /** The absolute path, links unresolved. */

@@ -26,7 +26,7 @@ describe("the errors of the Agent Client Protocol", () => {
 	it("name the session that there is not, and what to do", () => {
 		expect(toErrorObject(unknownSession("one"))).toMatchObject({
 			code: -32002,
-			message: 'There is no session "one". session/list says which there are; session/new creates one.',
+			message: 'There is no session "one". session/list lists the sessions; session/new creates one.',
 		});
 	});
 

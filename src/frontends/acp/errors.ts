@@ -51,7 +51,7 @@ export class VersionError extends Error {
 	readonly supported: readonly number[];
 
 	constructor(requested: number, supported: readonly number[]) {
-		super(`Version ${requested} of the protocol is not served here; served: ${supported.join(", ")}.`);
+		super(`Protocol version ${requested} is not supported; supported: ${supported.join(", ")}.`);
 		this.requested = requested;
 		this.supported = supported;
 	}
@@ -79,7 +79,7 @@ export function quoted(given: string): string {
 
 /** The session may be deleted or belong to another program, so the text points to the list. */
 export function unknownSession(id: string): KernelError {
-	const text = `There is no session ${quoted(id)}. session/list says which there are; session/new creates one.`;
+	const text = `There is no session ${quoted(id)}. session/list lists the sessions; session/new creates one.`;
 	return new KernelError("session-not-found", text);
 }
 

@@ -76,7 +76,7 @@ describe("POST /rpc", () => {
 	it.each<[string, unknown, string]>([
 		["sessions.create", { workdir: "/work" }, "sessions.create takes no member 'workdir'."],
 		["turn.start", { sessionId: "s" }, "turn.start needs 'input'."],
-		["turn.start", { sessionId: 1, input: "x" }, "turn.start cannot take what 'sessionId' is; expected string."],
+		["turn.start", { sessionId: 1, input: "x" }, "turn.start cannot take the value of 'sessionId'; expected string."],
 		["turn.start", [], "turn.start takes an object."],
 		["sessions.create", { workDir: "/nowhere" }, "/nowhere"],
 		["sessions.create", { model: "none" }, "none"],
@@ -409,8 +409,8 @@ describe("turn.start with files", () => {
 		]);
 		await stream.until(isEvent("turn.ended"));
 		for (const [method, files, text] of [
-			["turn.start", [{ ...file, data: "?" }], 'The content of "a.txt" is no base64.'],
-			["turn.steer", [{ ...file, data: "?" }], 'The content of "a.txt" is no base64.'],
+			["turn.start", [{ ...file, data: "?" }], 'The content of "a.txt" is not base64.'],
+			["turn.steer", [{ ...file, data: "?" }], 'The content of "a.txt" is not base64.'],
 			["turn.start", [{ ...file, path: "/etc/passwd" }], "takes no member 'files.0.path'"],
 		] as const) {
 			expect(await client.call(method, { sessionId, input: "x", files })).toMatchObject({
@@ -439,7 +439,7 @@ describe("sessions.rename", () => {
 		expect(await client.result("sessions.list")).toMatchObject({ sessions: [{ id: sessionId, title: "The plan" }] });
 		expect(await client.result("session.snapshot", { sessionId })).toMatchObject({ title: "The plan" });
 		expect(await client.call("sessions.rename", { sessionId, title: "x".repeat(201) })).toMatchObject({
-			error: { data: { code: "invalid-input" }, message: "A title has at most 200 characters." },
+			error: { data: { code: "invalid-input" }, message: "A title can have at most 200 characters." },
 		});
 	});
 

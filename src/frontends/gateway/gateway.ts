@@ -274,13 +274,13 @@ class Visits {
 		}
 		throw new HttpRefusal(
 			404,
-			"There is nothing at this path; there are /rpc, /events, /sessions/ID/history, /interactions/ID, /api/chat, /metrics, /healthz and /readyz, and for WebSockets /acp and /wire.",
+			"Nothing at this path. Available: /rpc, /events, /sessions/ID/history, /interactions/ID, /api/chat, /metrics, /healthz and /readyz, and for WebSockets /acp and /wire.",
 		);
 	}
 
 	async #only(method: "GET" | "POST", request: IncomingMessage, answer: () => Promise<void>): Promise<void> {
 		if (request.method === method) return await answer();
-		throw new HttpRefusal(405, `This path takes ${method} alone.`, { allow: method });
+		throw new HttpRefusal(405, `This path accepts only ${method}.`, { allow: method });
 	}
 
 	#answerCall({ request, response, scope, token }: Visit): Promise<void> {

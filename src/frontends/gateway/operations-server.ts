@@ -47,9 +47,9 @@ export async function startOperationsServer(options: OperationsServerOptions): P
 			return;
 		}
 		if (request.url?.split("?")[0] !== "/metrics") {
-			throw new HttpRefusal(404, "There is nothing at this path; there are /metrics, /healthz and /readyz.");
+			throw new HttpRefusal(404, "Nothing at this path. Available: /metrics, /healthz and /readyz.");
 		}
-		if (request.method !== "GET") throw new HttpRefusal(405, "This path takes GET alone.", { allow: "GET" });
+		if (request.method !== "GET") throw new HttpRefusal(405, "This path accepts only GET.", { allow: "GET" });
 		const found = await access.check(toFacts(request));
 		if (found.kind === "refused") {
 			const challenge = found.status === 401 ? { "www-authenticate": "Bearer" } : {};
@@ -68,7 +68,7 @@ export async function startOperationsServer(options: OperationsServerOptions): P
 				return;
 			}
 			const error = toKernelError(thrown);
-			if (error.code === "internal") log.error("A request of an operator failed.", { error: thrown });
+			if (error.code === "internal") log.error("An operations request failed.", { error: thrown });
 			sendJson(response, toStatus(error), { error: error.message, code: error.code });
 		});
 	};
@@ -78,7 +78,7 @@ export async function startOperationsServer(options: OperationsServerOptions): P
 		connectionLimit,
 		clock,
 		onRequest: listener,
-		onError: (error) => log.error("The server of operators failed.", { error }),
+		onError: (error) => log.error("The operations server failed.", { error }),
 	});
 	return { port: await server.listen(port, host), close: () => server.close(0) };
 }

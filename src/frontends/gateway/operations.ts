@@ -24,7 +24,7 @@ export function toHealthPath({ url = "" }: IncomingMessage): "/healthz" | "/read
 /** Reveals only whether the server works, so it needs no token. */
 export function sendHealth(request: IncomingMessage, response: ServerResponse, isWell: boolean): void {
 	if (request.method !== "GET" && request.method !== "HEAD") {
-		throw new HttpRefusal(405, "This path takes GET and HEAD alone.", { allow: "GET, HEAD" });
+		throw new HttpRefusal(405, "This path accepts only GET and HEAD.", { allow: "GET, HEAD" });
 	}
 	sendText(response, isWell ? 200 : 503, "text/plain; charset=utf-8", isWell ? "ok\n" : "not ok\n");
 }

@@ -124,7 +124,7 @@ describe("the queue of prompts", () => {
 			["queue.send", {}],
 		] as const) {
 			expect(await call(method, { id, ...more })).toMatchObject({
-				error: { message: "This prompt waits no more: it was sent or removed meanwhile." },
+				error: { message: "This prompt is no longer queued: it was sent or removed." },
 			});
 		}
 		for (let index = 0; index < queueLimit; index += 1) await add("text: x");
@@ -135,7 +135,7 @@ describe("the queue of prompts", () => {
 		const { watcher, sessionId } = await createQueues();
 		for (const method of ["queue.add", "queue.change", "queue.remove", "queue.send"] as const) {
 			expect(await watcher.call(method, { sessionId, id: "q", input: "x" })).toMatchObject({
-				error: { message: expect.stringContaining("may control") },
+				error: { message: expect.stringContaining("a control token") },
 			});
 		}
 	});

@@ -190,7 +190,7 @@ class SessionQueue {
 		withFiles(input, files);
 		const prompt: QueuedPrompt = { id, input, files: [...files], at: this.#parts.clock.now() };
 		if (this.#prompts.length >= queueLimit) {
-			throw new KernelError("overloaded", `At most ${queueLimit} prompts wait for a session; remove one.`);
+			throw new KernelError("overloaded", `A session queues at most ${queueLimit} prompts; remove one.`);
 		}
 		const prompts = [...this.#prompts, prompt];
 		checkSize(prompts);
@@ -240,7 +240,7 @@ class SessionQueue {
 	#find(id: string): QueuedPrompt {
 		const prompt = this.#prompts.find((each) => each.id === id);
 		if (prompt !== undefined) return prompt;
-		throw new KernelError("invalid-input", "This prompt waits no more: it was sent or removed meanwhile.");
+		throw new KernelError("invalid-input", "This prompt is no longer queued: it was sent or removed.");
 	}
 
 	/** Prompts are on disk before they are shown. */
@@ -357,7 +357,7 @@ class SessionQueue {
 	}
 
 	#note(error: unknown): void {
-		this.#parts.log.warn("The prompts that wait for a session cannot be sent.", { session: this.#sessionId, error });
+		this.#parts.log.warn("The queued prompts of a session cannot be sent.", { session: this.#sessionId, error });
 	}
 }
 
@@ -366,7 +366,7 @@ function checkSize(prompts: readonly QueuedPrompt[]): void {
 	if (prompts.reduce((sum, each) => sum + sizeOf(each), 0) <= queueSize) return;
 	throw new KernelError(
 		"overloaded",
-		`The prompts that wait for a session have at most ${queueSize / 1024 / 1024} MiB with their files; remove one.`,
+		`The queued prompts of a session can have at most ${queueSize / 1024 / 1024} MiB with their files; remove one.`,
 	);
 }
 

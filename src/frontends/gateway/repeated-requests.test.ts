@@ -21,7 +21,7 @@ describe("RepeatedRequests", () => {
 	it("refuses a key that came with another request", async () => {
 		const repeated = new RepeatedRequests(() => 0);
 		await repeated.once("k", "r", async () => 1);
-		await expect(repeated.once("k", "other", async () => 2)).rejects.toThrow("another request");
+		await expect(repeated.once("k", "other", async () => 2)).rejects.toThrow("a different request");
 	});
 
 	it("tries again what failed", async () => {

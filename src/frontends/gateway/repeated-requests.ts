@@ -43,7 +43,7 @@ export class RepeatedRequests {
 		if (earlier.digest === digest) return await earlier.answer;
 		throw new KernelError(
 			"invalid-input",
-			"This Idempotency-Key came with another request before; each request needs a key of its own.",
+			"This Idempotency-Key was used for a different request; use a new key for each request.",
 		);
 	}
 

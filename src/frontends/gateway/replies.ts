@@ -116,12 +116,12 @@ async function* piecesOf(request: IncomingMessage): AsyncGenerator<Buffer> {
 		for await (const piece of request) if (Buffer.isBuffer(piece)) yield piece;
 	} catch {
 		// The connection broke, so there is no client to answer, and it is not a server error.
-		throw new HttpRefusal(400, "The body is not whole.", { connection: "close" });
+		throw new HttpRefusal(400, "The body is incomplete.", { connection: "close" });
 	}
 }
 
 function tooLarge(): HttpRefusal {
-	return new HttpRefusal(413, `A body has at most ${bodyLimit / 1024 / 1024} MiB.`, { connection: "close" });
+	return new HttpRefusal(413, `A body can have at most ${bodyLimit / 1024 / 1024} MiB.`, { connection: "close" });
 }
 
 /** The HTTP status for a kernel error outside of JSON-RPC. */

@@ -42,7 +42,7 @@ describe("readStreamOptions", () => {
 		["sessions=a@e:-1", "A cursor is EPOCH:SEQ"],
 		["sessions=a@e:1.5", "A cursor is EPOCH:SEQ"],
 		["sessions=a@e:9999999999999999", "A cursor is EPOCH:SEQ"],
-		["sessions=%E0%A4%A", "broken percent-encoding"],
+		["sessions=%E0%A4%A", "invalid percent-encoding"],
 		["sessions=a&sessions=b", "once"],
 		["sessions=a&grade=all", "'grade'"],
 		["sessions=a&role=root", "'role'"],

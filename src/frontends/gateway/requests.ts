@@ -24,11 +24,11 @@ export function readStreamOptions(query: string, lastEventId: string | null, sco
 	for (const part of query.split("&").filter((each) => each !== "")) {
 		const [name = "", ...rest] = part.split("=");
 		if (!known.includes(name)) refuse(`/events takes no parameter '${name}'; it takes ${known.join(", ")}.`);
-		if (values.has(name)) refuse(`/events takes the parameter '${name}' once.`);
+		if (values.has(name)) refuse(`/events takes the parameter '${name}' only once.`);
 		values.set(name, rest.join("="));
 	}
 	const listed = (values.get("sessions") ?? "").split(",").filter((each) => each !== "");
-	if (listed.length === 0) refuse("/events needs sessions=ID, or several of them with commas between.");
+	if (listed.length === 0) refuse("/events needs sessions=ID, or several ids separated by commas.");
 	if (listed.length > sessionsOfStream) refuse(`One stream carries at most ${sessionsOfStream} sessions.`);
 	const last = lastEventId === null ? null : readSubscription(lastEventId);
 	const subscriptions = listed.map(readSubscription).map((each) => (each.sessionId === last?.sessionId ? last : each));
@@ -36,7 +36,7 @@ export function readStreamOptions(query: string, lastEventId: string | null, sco
 		refuse("A stream carries each session once.");
 	}
 	const role = values.get("role") ?? scope;
-	if (role !== "control" && role !== "observe") refuse("The parameter 'role' is control or observe.");
+	if (role !== "control" && role !== "observe") refuse("The parameter 'role' must be control or observe.");
 	if (role === "control" && scope !== "control") refuse("This token may only observe.");
 	const client = decoded(values.get("client") ?? "");
 	if (client.length > 100) refuse("The name of a client has at most 100 characters.");
@@ -50,7 +50,7 @@ export function readStreamOptions(query: string, lastEventId: string | null, sco
 
 function readGrade(value: string | undefined): Grade {
 	if (value === undefined) return "delta";
-	return grades.find((each) => each === value) ?? refuse(`The parameter 'grade' is ${grades.join(" or ")}.`);
+	return grades.find((each) => each === value) ?? refuse(`The parameter 'grade' must be ${grades.join(" or ")}.`);
 }
 
 /** A session and the cursor after which its events start. */
@@ -68,7 +68,7 @@ function readSubscription(text: string): Subscription {
 	const [, epoch, seq] = /^([^:@]{1,200}):(\d{1,15})$/.exec(decoded(text.slice(at + 1))) ?? [];
 	if (epoch === undefined || seq === undefined) {
 		return refuse(
-			`A cursor is EPOCH:SEQ, as the id of an event has it, found ${JSON.stringify(text.slice(at + 1, at + 50))}.`,
+			`A cursor is EPOCH:SEQ, as in the id of an event, found ${JSON.stringify(text.slice(at + 1, at + 50))}.`,
 		);
 	}
 	return { sessionId: decoded(text.slice(0, at)), after: { epoch, seq: Number(seq) } };
@@ -79,7 +79,7 @@ export function decoded(text: string): string {
 	try {
 		return decodeURIComponent(text);
 	} catch {
-		return refuse("The address has a broken percent-encoding.");
+		return refuse("The URL has invalid percent-encoding.");
 	}
 }
 
@@ -103,7 +103,7 @@ export function readPageRequest(query: string): PageRequest {
 }
 
 function readNumber(name: string, text: string): number {
-	if (!/^[1-9]\d{0,14}$/.test(text)) refuse(`The parameter '${name}' is a whole number from 1.`);
+	if (!/^[1-9]\d{0,14}$/.test(text)) refuse(`The parameter '${name}' must be a whole number from 1.`);
 	return Number(text);
 }
 

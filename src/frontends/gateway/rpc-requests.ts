@@ -52,7 +52,7 @@ export class RpcRequests {
 		try {
 			message = parseJsonFile(body);
 		} catch {
-			return sendJson(response, 400, toFailure(null, envelopeErrors.parse, "The body is no JSON."));
+			return sendJson(response, 400, toFailure(null, envelopeErrors.parse, "The body is not JSON."));
 		}
 		const id = isRecord(message) ? message["id"] : null;
 		const isNamed = typeof id === "string" || typeof id === "number";
@@ -66,7 +66,7 @@ export class RpcRequests {
 			return sendJson(response, 200, toFailure(id, envelopeErrors.unknownMethod, text));
 		}
 		if (methods[name].scope === "control" && scope !== "control") {
-			const text = `${name} needs a token that may control; this one may observe.`;
+			const text = `${name} needs a control token; this one may only observe.`;
 			return sendJson(response, 200, toFailure(id, envelopeErrors.forbidden, text));
 		}
 		const trace = this.#trace(name, request);
@@ -97,7 +97,7 @@ export class RpcRequests {
 
 function checkKey(key: string | readonly string[]): string {
 	if (typeof key === "string" && key.length > 0 && key.length <= 200) return key;
-	throw new KernelError("invalid-input", "An Idempotency-Key has from 1 to 200 characters.");
+	throw new KernelError("invalid-input", "An Idempotency-Key must have 1 to 200 characters.");
 }
 
 /** The key is the same at every gateway with this token, differs between clients, and does not reveal the token. */

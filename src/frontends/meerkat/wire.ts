@@ -67,7 +67,7 @@ export const budgetLimitsSchema = params({
 			),
 			v.pipe(
 				v.object({ secs: count, nanos: v.pipe(count, v.maxValue(999_999_999)) }),
-				v.check(({ secs, nanos }) => secs + nanos > 0, "a duration longer than nought is needed"),
+				v.check(({ secs, nanos }) => secs + nanos > 0, "a duration longer than zero is needed"),
 			),
 		]),
 	),
@@ -79,7 +79,7 @@ const environmentSchema = v.pipe(
 	namedObject,
 	v.record(
 		v.pipe(v.string(), v.regex(/^[^=\0]+$/, "must be the name of a variable")),
-		v.pipe(v.string(), v.regex(/^[^\0]*$/, "must have no NUL")),
+		v.pipe(v.string(), v.regex(/^[^\0]*$/, "must not contain a NUL character")),
 	),
 	v.maxEntries(1000),
 );

@@ -49,7 +49,7 @@ const lostOutcome: TurnOutcome = {
 	status: "failed",
 	error: {
 		code: "closed",
-		message: "The session is not reachable any more; the end of the turn is not known.",
+		message: "The session is no longer reachable; the outcome of the turn is unknown.",
 		data: null,
 	},
 };

@@ -30,9 +30,9 @@ describe("withFiles", () => {
 	it.each<[string, { name?: string; type?: string; data: string }, string]>([
 		["bytes that are no text", { data: base64(Buffer.from([0xff, 0xfe])) }, "only text in UTF-8, image/png"],
 		["text with a null", { data: base64("a\0b") }, "only text in UTF-8"],
-		["an image that is none", { type: "image/png", data: base64("<script>") }, "does not begin as"],
-		["what is no base64", { data: "%%%%" }, "is no base64"],
-		["base64 with breaks", { data: "YWJj\nYWJj" }, "is no base64"],
+		["an image that is none", { type: "image/png", data: base64("<script>") }, "is not a valid image/png file"],
+		["what is no base64", { data: "%%%%" }, "is not base64"],
+		["base64 with breaks", { data: "YWJj\nYWJj" }, "is not base64"],
 		["a long text", { data: base64("x".repeat(textFileSize + 1)) }, "at most 1 MiB"],
 		["a large image", { type: "video/mp4", data: base64(Buffer.alloc(filesSize + 1)) }, "at most 20 MiB together"],
 	])("refuses %s, and says which file it is", (_name, file, text) => {

@@ -37,12 +37,12 @@ const mediaKinds: ReadonlyMap<string, { readonly kind: MediaKind; readonly magic
 /** Appends the files to the input. Fails `invalid-input`, naming the file that cannot be used. */
 export function withFiles(input: UserInput, files: readonly PromptFile[] = []): UserInput {
 	if (files.length === 0) return input;
-	if (files.length > fileLimit) refuse(`A prompt has at most ${fileLimit} files, found ${files.length}.`);
+	if (files.length > fileLimit) refuse(`A prompt can have at most ${fileLimit} files, found ${files.length}.`);
 	let size = 0;
 	const parts = files.map((file) => {
 		const bytes = toBytes(file);
 		size += bytes.length;
-		if (size > filesSize) refuse(`The files of a prompt have at most ${filesSize / 1024 / 1024} MiB together.`);
+		if (size > filesSize) refuse(`The files of a prompt can have at most ${filesSize / 1024 / 1024} MiB together.`);
 		return toPart(file, bytes);
 	});
 	return [...toParts(input), ...parts];
@@ -52,7 +52,7 @@ function toBytes({ name, data }: PromptFile): Buffer {
 	const bytes = Buffer.from(data, "base64");
 	// Buffer silently skips characters that are not base64.
 	if (bytes.toString("base64").replace(/=+$/, "") !== data.replace(/=+$/, "")) {
-		refuse(`The content of ${quoted(name)} is no base64.`);
+		refuse(`The content of ${quoted(name)} is not base64.`);
 	}
 	return bytes;
 }
@@ -62,7 +62,7 @@ function toPart({ name, type, data }: PromptFile, bytes: Buffer): ContentPart {
 	const known = mediaKinds.get(mediaType.trim());
 	if (known === undefined) return { type: "text", text: toText(name, type, bytes) };
 	if (known.magic !== null && !known.magic.test(bytes.toString("hex", 0, 16))) {
-		refuse(`${quoted(name)} does not begin as a file of the type ${mediaType} does.`);
+		refuse(`${quoted(name)} is not a valid ${mediaType} file.`);
 	}
 	return mediaPart(known.kind, toDataUri(mediaType.trim(), data));
 }

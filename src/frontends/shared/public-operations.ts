@@ -278,7 +278,7 @@ export function readParams<T>(schema: v.GenericSchema<unknown, T>, params: unkno
 	if (isUnknown) throw new KernelError("invalid-input", `${what} takes no member '${place}'.`);
 	if (issue.received === "undefined") throw new KernelError("invalid-input", `${what} needs '${place}'.`);
 	const expected = issue.expected === null ? "" : `; expected ${issue.expected}`;
-	throw new KernelError("invalid-input", `${what} cannot take what '${place}' is${expected}.`);
+	throw new KernelError("invalid-input", `${what} cannot take the value of '${place}'${expected}.`);
 }
 
 /** Calls an operation with params as they came. Fails with a KernelError. */

@@ -58,7 +58,7 @@ it("offers the tools of the client, refuses an unknown stream, and ends streams 
 it("names the place of a wrong param", async () => {
 	const { call } = await connect();
 	await expect(call("sessions.create", { budgets: { turnTokens: -1 } })).rejects.toThrow(
-		"sessions.create cannot take what 'budgets.turnTokens' is",
+		"sessions.create cannot take the value of 'budgets.turnTokens'",
 	);
 	await expect(call("turn.start", { sessionId: "x" })).rejects.toThrow("turn.start needs 'input'");
 });

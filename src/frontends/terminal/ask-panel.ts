@@ -95,7 +95,7 @@ export function questionPanel(ask: Question, theme: Theme, settle: (outcome: Ask
 		const choose = (value: string) => (value === "" ? write() : take(value));
 		if (item.multi_select)
 			panel.show(
-				[...head, theme.dim("Several are possible: choose one, or write them with commas.")],
+				[...head, theme.dim("Choose one or more, separated by commas.")],
 				new Choice(items, theme, choose, dismiss),
 			);
 		else panel.show(head, new Choice(items, theme, choose, dismiss));

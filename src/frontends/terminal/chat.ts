@@ -43,7 +43,7 @@ const ownCommands = [
 ] as const;
 
 const help = `Enter sends; while the agent works, it adds to the running turn. Alt+Enter makes a new line.
-Esc or Ctrl+C stops the agent, Ctrl+C twice or Ctrl+D leaves. Tab completes paths, @ finds files, / lists commands.`;
+Esc or Ctrl+C stops the agent, Ctrl+C twice or Ctrl+D quits. Tab completes paths, @ finds files, / lists commands.`;
 
 const modes = [
 	{ value: "default", label: "default", description: "Asks before it acts" },
@@ -417,7 +417,7 @@ export class Chat {
 		else if (isInterrupt && now - this.#lastStop < leaveTime) this.#leave();
 		else if (isInterrupt) {
 			this.#editor.setText("");
-			this.#transcript.note("Press Ctrl+C again to leave.");
+			this.#transcript.note("Press Ctrl+C again to quit.");
 		}
 		if (isInterrupt) this.#lastStop = now;
 		this.#tui.requestRender();

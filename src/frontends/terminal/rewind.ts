@@ -118,7 +118,7 @@ function planLines(plan: Plan | null, theme: Theme, code: Code): string[] {
 	const facts = [
 		...uncovered.map(({ path, reason }) => `Cannot be restored: ${named(path)} (${reason})`),
 		...reasons.map((reason) => `Not known for certain: ${reason}`),
-		...outside.map((path) => `Changed by others, stays: ${named(path)}`),
+		...outside.map((path) => `Changed by others, kept: ${named(path)}`),
 	];
 	return [
 		...files.slice(0, shownFiles).map(({ path, action, lines, conflict }) => {

@@ -59,12 +59,12 @@ export class Metrics {
 	readonly #toolTime = new Histogram(
 		{
 			name: "gen_ai_execute_tool_duration_seconds",
-			help: "Time of a tool call, without the time in which a person was waited for.",
+			help: "Time of a tool call, without waiting for a person.",
 		},
 		durationBounds,
 	);
 	readonly #approvalTime = new Histogram(
-		{ name: "agentwire_answer_wait_seconds", help: "Time in which a tool call waited for the answer of a person." },
+		{ name: "agentwire_answer_wait_seconds", help: "Time that a tool call waited for a person's answer." },
 		durationBounds,
 	);
 	readonly #tokenUse = new Histogram(
@@ -140,7 +140,7 @@ export class Metrics {
 		return toOpenMetrics([
 			...this.#started.lines(),
 			...this.#ended.lines(),
-			...toGauge({ name: "agentwire_turns_running", help: "Turns that run now, those of subagents included." }, [
+			...toGauge({ name: "agentwire_turns_running", help: "Turns running now, including those of subagents." }, [
 				{ value: this.#source.runningTurns() },
 			]),
 			...[this.#turnTime, this.#callTime, this.#firstChunk, this.#toolTime, this.#approvalTime].flatMap((each) =>
@@ -191,8 +191,8 @@ function toNumber({ attributes }: Span, name: string): number {
 
 function toServerLines({ streams, clients, loadedSessions }: ServerNumbers): string[] {
 	return [
-		...toGauge({ name: "agentwire_streams_open", help: "Streams of events that are open." }, [{ value: streams }]),
-		...toGauge({ name: "agentwire_clients_connected", help: "Connections of clients: streams and WebSockets." }, [
+		...toGauge({ name: "agentwire_streams_open", help: "Open event streams." }, [{ value: streams }]),
+		...toGauge({ name: "agentwire_clients_connected", help: "Client connections: event streams and WebSockets." }, [
 			{ value: clients },
 		]),
 		...toLoadedLines(loadedSessions),
@@ -212,8 +212,8 @@ function toWorkerLines({
 	return [
 		...gauge("connections", "Connections of gateways.", connections),
 		...gauge("sessions", "Sessions that gateways use.", sessions),
-		...gauge("sessions_limit", "Sessions that gateways may use at most.", capacity),
-		...gauge("ending", "1 once it takes no more sessions because it ends.", isEnding ? 1 : 0),
+		...gauge("sessions_limit", "Maximum number of sessions that gateways may use.", capacity),
+		...gauge("ending", "1 when it is shutting down and takes no more sessions.", isEnding ? 1 : 0),
 		...toCount(
 			{ name: "agentwire_worker_sessions_taken_over", help: "Sessions that were taken over in the middle of a turn." },
 			takenOver,
@@ -234,7 +234,7 @@ function processLines(): string[] {
 		...toGauge({ name: "process_resident_memory_bytes", help: "Memory of the process." }, [{ value: rss }]),
 		...toGauge({ name: "nodejs_heap_size_used_bytes", help: "Memory of JavaScript in use." }, [{ value: heapUsed }]),
 		...toCount({ name: "process_cpu_seconds", help: "Time of processors." }, (user + system) / 1e6),
-		...toGauge({ name: "process_start_time_seconds", help: "When the process started, since 1970." }, [
+		...toGauge({ name: "process_start_time_seconds", help: "Start time of the process, since 1970." }, [
 			{ value: startedAt },
 		]),
 	];

@@ -104,7 +104,7 @@ function readEndpoint(
 function readHeaders(variable: string, text: string, warn: Warn): Readonly<Record<string, string>> {
 	const entries = Object.entries(readPairs(variable, text, warn)).filter(([name, value]) => {
 		const isHeader = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
-		if (!isHeader) warn(`${variable} has a pair that can be no header; it is left out.`);
+		if (!isHeader) warn(`${variable} has a pair that cannot be a header; it is left out.`);
 		return isHeader;
 	});
 	return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value]));

@@ -37,7 +37,7 @@ export interface FollowSettings {
 	readonly staleAfter: number;
 }
 
-const lostReason = "The worker of the command has gone without saying how the command ended.";
+const lostReason = "The command's worker process disappeared before it reported how the command ended.";
 
 /** Follows a worker that this process started. */
 export function followOwnWorker(stored: StoredTask, worker: TaskWorker, { clock }: FollowSettings): ActiveTask {

@@ -36,7 +36,7 @@ describe("checkAdditionalDirectory", () => {
 		["ROOT/added-too", "ok ROOT/added-too"],
 		["..", "ok ROOT"],
 		["", "Name the directory to add."],
-		["a\0b", "A path has no NUL character."],
+		["a\0b", "A path must not contain a NUL character."],
 		["../none", "There is no directory ROOT/none."],
 		["ROOT/dangling", "There is no directory ROOT/dangling."],
 		["ROOT/file", "ROOT/file is not a directory."],

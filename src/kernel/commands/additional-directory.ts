@@ -19,7 +19,7 @@ export async function checkAdditionalDirectory(typed: string, place: WorkspacePl
 	const refuse = (reason: string): DirectoryCheck => ({ ok: false, reason });
 	const spelled = typed.trim();
 	if (spelled === "") return refuse("Name the directory to add.");
-	if (spelled.includes("\0")) return refuse("A path has no NUL character.");
+	if (spelled.includes("\0")) return refuse("A path must not contain a NUL character.");
 	const path = absolutePath(spelled, place);
 	try {
 		const status = await place.files.status(path);

@@ -32,7 +32,7 @@ export function createApprovalCommands(mode: ApprovalMode): readonly SlashComman
 					const forbidding = mode.whoForbids("auto");
 					return forbidding === null
 						? "Afk is on: every action that no rule asks about is approved, and questions are left to the agent."
-						: `Afk is on: questions are left to the agent. Actions that need an approval are rejected, because ${forbidding} forbids to approve them.`;
+						: `Afk is on: questions are left to the agent. Actions that need an approval are rejected, because ${forbidding} forbids approving them.`;
 				}
 				await agent.context.append([userRow(reminderText(backReminder))]);
 				return mode.isYolo

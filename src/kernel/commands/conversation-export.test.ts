@@ -244,7 +244,7 @@ describe("exportConversation", () => {
 		await symlink(place.at("home", ".bashrc"), place.at("work", "new.md"));
 		expect(await exportConversation("new.md", exportPlace, [markdown])).toEqual({
 			ok: false,
-			reason: `${place.at("work", "new.md")} is a link to ${place.at("home", ".bashrc")}, where there is nothing. Give another name, or remove it first.`,
+			reason: `${place.at("work", "new.md")} is a link to ${place.at("home", ".bashrc")}, which does not exist. Give another name, or remove the link first.`,
 		});
 		await exportConversation("first.md", exportPlace, [markdown]);
 		await symlink("first.md", place.at("work", "again.md"));
@@ -257,7 +257,7 @@ describe("exportConversation", () => {
 	it.each([
 		["none/talk.md", "There is no directory ROOT/work/none."],
 		["none/", "There is no directory ROOT/work/none."],
-		["a\0b", "A file path has no NUL character."],
+		["a\0b", "A file path must not contain a NUL character."],
 	])("reports why not: %j", async (target, reason) => {
 		const done = await exportConversation(target, exportPlace, [markdown]);
 		expect(done).toEqual({ ok: false, reason: reason.replace("ROOT", place.root) });

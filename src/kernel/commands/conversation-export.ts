@@ -70,7 +70,7 @@ export async function exportConversation(
 	markdown: Iterable<string>,
 ): Promise<ExportResult> {
 	const refuse = (reason: string): ExportResult => ({ ok: false, reason });
-	if (target.includes("\0")) return refuse("A file path has no NUL character.");
+	if (target.includes("\0")) return refuse("A file path must not contain a NUL character.");
 	const named = absolutePath(target.trim() === "" ? "." : target.trim(), place);
 	try {
 		const { files } = place;
@@ -82,7 +82,9 @@ export async function exportConversation(
 		const leadsTo = await files.resolve(file);
 		const isLink = leadsTo !== path.join(await files.resolve(parent), path.basename(file));
 		if (isLink && (await files.status(file)) === null) {
-			return refuse(`${file} is a link to ${leadsTo}, where there is nothing. Give another name, or remove it first.`);
+			return refuse(
+				`${file} is a link to ${leadsTo}, which does not exist. Give another name, or remove the link first.`,
+			);
 		}
 		if (!(await mayBeWritten(file, files))) {
 			return refuse(`${file} is there already and is no export. Give another name, or remove it first.`);

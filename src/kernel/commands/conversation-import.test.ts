@@ -86,7 +86,7 @@ describe("readImport", () => {
 		expect(await reasonFor(".")).toBe("ROOT/work is a directory. Name a text file in it.");
 		expect(await reasonFor("/dev/null")).toBe("/dev/null is not a file.");
 		expect(await reasonFor("")).toMatch(/^Name a text file/);
-		expect(await reasonFor("a\0b")).toBe("A file path has no NUL character.");
+		expect(await reasonFor("a\0b")).toBe("A file path must not contain a NUL character.");
 	});
 
 	it("reads another session", async () => {

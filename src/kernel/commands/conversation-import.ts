@@ -52,7 +52,7 @@ const refuse = (reason: string): ImportResult => ({ ok: false, reason });
 export async function readImport(source: string, place: ImportPlace): Promise<ImportResult> {
 	const named = source.trim();
 	if (named === "") return refuse("Name a text file, or the id of another session of this work directory.");
-	if (named.includes("\0")) return refuse("A file path has no NUL character.");
+	if (named.includes("\0")) return refuse("A file path must not contain a NUL character.");
 	const file = absolutePath(named, place);
 	try {
 		const status = await place.files.status(file);

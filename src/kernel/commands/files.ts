@@ -37,7 +37,7 @@ export function createFileCommands(settings: FileCommandSettings): readonly Slas
 		},
 		{
 			name: "import",
-			description: "Take a text file, or another session by its id, into the conversation",
+			description: "Import a text file, or another session by its id, into the conversation",
 			aliases: [],
 			run: answering((run) => importFrom(run, settings)),
 		},
@@ -60,7 +60,7 @@ async function addDirectory({ argument, agent }: CommandRun, settings: FileComma
 }
 
 const privacyNote =
-	"It holds everything that was said, the contents of files and outputs of commands included. Look through it before you give it to anyone.";
+	"It contains the whole conversation, including file contents and command output. Review it before you share it.";
 
 async function exportTo({ argument, agent }: CommandRun, settings: FileCommandSettings): Promise<readonly string[]> {
 	const { stored, files, home, clock } = settings;

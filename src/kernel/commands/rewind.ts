@@ -94,7 +94,7 @@ function planLines({ files, uncovered, outside, reasons }: FilePlan): readonly s
 			}),
 		),
 		...some(uncovered.map(({ path, reason }) => `Cannot restore ${path}: ${reason}`)),
-		...some(outside.map((path) => `Stays: ${path}, which somebody else changed`)),
+		...some(outside.map((path) => `Kept: ${path}, which somebody else changed`)),
 		...some(reasons),
 	];
 }

@@ -88,11 +88,11 @@ describe("the rules of a session", () => {
 		['[[permission.rules]]\ndecision = "deny"\n', "permission.rules[0].pattern: is required"],
 		[
 			`${rule("deny", "Read")}not_mach = ["x"]\n`,
-			"permission.rules[0].not_mach: is no key of this table, which has decision, pattern, reason, match, not_match",
+			"permission.rules[0].not_mach: is not a key of this table, which has decision, pattern, reason, match, not_match",
 		],
-		[rule("deny", "Read").replace("rules", "rule"), "permission.rule: is no key of this table"],
-		[rule("deny", "Read").replace("permission", "permissions"), "permissions: is no key of this table"],
-		["[permission]\nforbid_mode = 'yolo'", "permission.forbid_mode: is no key of this table"],
+		[rule("deny", "Read").replace("rules", "rule"), "permission.rule: is not a key of this table"],
+		[rule("deny", "Read").replace("permission", "permissions"), "permissions: is not a key of this table"],
+		["[permission]\nforbid_mode = 'yolo'", "permission.forbid_mode: is not a key of this table"],
 	])("that are unsound are an error with file and line: %j", async (text, message) => {
 		for (const file of [project, managed]) {
 			const { compose } = await createSubject({ [file]: text });

@@ -194,7 +194,7 @@ export class SessionHooks implements RunHooks {
 		const startedAt = place.clock.monotonic();
 		const answered = await runSessionHook(hook, input, place, signal);
 		const verdict = answered.kind === "denied" ? asAllowed(hook, answered) : answered;
-		if (verdict.kind !== "completed") log.info("A hook of a session did not let it pass.", { hook: hook.id, verdict });
+		if (verdict.kind !== "completed") log.info("A session hook blocked the run.", { hook: hook.id, verdict });
 		const duration = Math.max(0, Math.round(place.clock.monotonic() - startedAt));
 		await this.#emit({ type: "session-hook.ended", ...about, duration_ms: duration, verdict });
 		return verdict;

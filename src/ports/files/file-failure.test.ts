@@ -6,7 +6,7 @@ const failure = (code: string, path?: string) =>
 
 it.each([
 	["ENOSPC", "/a/mcp.json", "/a/mcp.json cannot be used: no space is left on the disk (ENOSPC). Free some space"],
-	["EACCES", "/a/b", "/a/b cannot be used: you have no permission (EACCES). See to it that you may"],
+	["EACCES", "/a/b", "/a/b cannot be used: you have no permission (EACCES). Make it readable and writable"],
 	["EROFS", "/a/.0123456789abcdef01.tmp", "/a cannot be used: the file system is read-only (EROFS). Make it writable"],
 	["ENOSPC", "/a/.0123456789abcdef01.tmp/plugin/big", "/a cannot be used: no space is left on the disk (ENOSPC)."],
 	["EACCES", "/.0123456789abcdef01.tmp", "/ cannot be used: you have no permission (EACCES)."],

@@ -9,7 +9,7 @@ interface Reason {
 }
 
 const full = "Free some space there, then try again.";
-const permission = "See to it that you may read and write it, for example with chmod or chown, then try again.";
+const permission = "Make it readable and writable for you, for example with chmod or chown, then try again.";
 
 /** By system error code. Other codes are self-explanatory. */
 const reasons: ReadonlyMap<string, Reason> = new Map([

@@ -85,7 +85,8 @@ export async function* readOn(file: ReadableFile, target: string): AsyncGenerato
 				next.catch(() => {});
 			}
 			total += piece.length;
-			if (file.size === 0 && total > unsizedLimit) throw refusal("EFBIG", "it says it is empty and never ends", target);
+			if (file.size === 0 && total > unsizedLimit)
+				throw refusal("EFBIG", "it reports a size of 0 but never ends", target);
 			yield piece;
 		}
 	} finally {

@@ -55,7 +55,7 @@ async function readAuthorities(file: string, { readFile }: CertificateSettings):
 	const text = Buffer.from(bytes).toString("latin1");
 	const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
 	const usable = certificates.filter(isCertificate);
-	return usable.length > 0 ? { certificates: usable } : { problem: "there is no certificate in PEM form in it" };
+	return usable.length > 0 ? { certificates: usable } : { problem: "it contains no PEM certificate" };
 }
 
 function isCertificate(pem: string): boolean {

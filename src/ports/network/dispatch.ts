@@ -79,7 +79,7 @@ export function createDispatch(settings: NetworkSettings): Dispatch {
 					const next = redirect === "manual" ? null : redirectAfter(answer, url);
 					if (next === null) return await toPlatformResponse(answer, { method, url, redirected: redirects > 0 });
 					answer.discard();
-					if (redirect === "error") throw new Error("the server redirects, which was not to be");
+					if (redirect === "error") throw new Error("the server redirects, which is not allowed here");
 					if (redirects >= redirectLimit) throw new Error(`the server redirects more than ${redirectLimit} times`);
 					parts = redirectedRequest(parts, answer.status, next);
 				}

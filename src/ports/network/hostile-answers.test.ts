@@ -101,7 +101,11 @@ describe("an answer", () => {
 		],
 		["a bare line feed", "HTTP/1.1 200 OK\na: b\n\n", "the answer is not valid HTTP: "],
 		["too many heads before it", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(200), "more than 100 heads"],
-		["another protocol", "HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\nab", "another protocol"],
+		[
+			"another protocol",
+			"HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\nab",
+			"a protocol other than HTTP",
+		],
 	])("that is %s fails the request", async (_name, bytes, message) => {
 		const server = await startRawServer((socket) => socket.end(bytes, "latin1"));
 		const failure = await failureOf(createFetch()(server.url));
@@ -221,7 +225,7 @@ describe("a limit", () => {
 		expect(await response.text()).toBe("abc");
 	});
 
-	const tooLarge = { kind: "size", message: "the answer has more than 1 MiB, and was broken off" };
+	const tooLarge = { kind: "size", message: "the answer has more than 1 MiB, and was cut off" };
 
 	it("breaks off an endless body", async () => {
 		const piece = Buffer.alloc(65_536, "x");

@@ -310,7 +310,7 @@ describe("a proxy", () => {
 			"HTTP/1.1 200 OK\r\n\r\n",
 			"the connection was closed before TLS was set up",
 		],
-		["https", "https", "does not speak TLS", "HTTP/1.1 400 Bad\r\n\r\n", "the server does not speak TLS at this port"],
+		["https", "https", "does not speak TLS", "HTTP/1.1 400 Bad\r\n\r\n", "the server does not speak TLS on this port"],
 	])("for %s over %s that %s is named with its variable", async (scheme, kind, _name, answer, message) => {
 		const proxy = await startRawServer((socket) => socket.end(answer));
 		const environment = { ALL_PROXY: proxy.url.replace("http:", `${kind}:`) };
@@ -378,7 +378,7 @@ describe("certificates", () => {
 		const server = await startRawServer((socket) => socket.end("HTTP/1.1 400 Bad\r\n\r\n"));
 		expect(await failureOf(createSubject().fetch(server.url.replace("http:", "https:")))).toEqual({
 			kind: "connection",
-			message: expect.stringMatching(/^the server does not speak TLS at this port; .* begins with http$/),
+			message: expect.stringMatching(/^the server does not speak TLS on this port; .* an http URL$/),
 		});
 	});
 
@@ -390,9 +390,9 @@ describe("certificates", () => {
 
 	it.each([
 		["there is no such file", async () => null],
-		["there is no certificate in PEM form in it", async () => Buffer.from("garbage")],
+		["it contains no PEM certificate", async () => Buffer.from("garbage")],
 		[
-			"there is no certificate in PEM form in it",
+			"it contains no PEM certificate",
 			async () => Buffer.from("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"),
 		],
 		["EACCES", () => Promise.reject(new Error("EACCES"))],

@@ -5,8 +5,11 @@ import { failureToResolve, readableFailure } from "./readable-failure.ts";
 it.each([
 	["80CC44:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../ssl3_record.c:350:\n", /speak TLS/],
 	["error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER", /speak TLS/],
-	["80CC29:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:a.c:1:\n", /of the client/],
-	["error:1000045c:SSL routines:OPENSSL_internal:TLSV1_ALERT_CERTIFICATE_REQUIRED", /of the client/],
+	[
+		"80CC29:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:a.c:1:\n",
+		/client certificate/,
+	],
+	["error:1000045c:SSL routines:OPENSSL_internal:TLSV1_ALERT_CERTIFICATE_REQUIRED", /client certificate/],
 	[
 		"805CBF:error:0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version:a.c:1:SSL alert number 70\n",
 		/1\.2/,

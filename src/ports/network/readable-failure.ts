@@ -5,10 +5,9 @@ import { NetworkError } from "./network-error.ts";
 /** The format of OpenSSL (Node) and BoringSSL (one-file program) errors: an address, a number, the function, and a reason. */
 const libraryText = /^(?:[0-9a-f]+:)?error:[0-9a-f]+:SSL routines:[^:]*:([^:\s][^:]*)/i;
 
-const noTls =
-	"the server does not speak TLS at this port; if it is meant to, check its port, else its URL begins with http";
-const noVersion = "the server and this program have no version of TLS in common; 1.2 and newer can be used";
-const noClientCertificate = "the server wants a certificate of the client, and agentwire cannot send one";
+const noTls = "the server does not speak TLS on this port; check the port, or use an http URL";
+const noVersion = "the server supports no TLS version that agentwire supports (1.2 or newer)";
+const noClientCertificate = "the server requires a client certificate, which agentwire cannot send";
 
 /** Keyed by the reasons of both libraries, in lower case, with spaces. */
 const tlsReasons: ReadonlyMap<string, string> = new Map([

@@ -3,5 +3,7 @@
 
 /** Rejects like a request that cannot be made. */
 export function refusedFetch(): Promise<never> {
-	return Promise.reject(new TypeError("This request did not go through the network of agentwire, and is not made."));
+	return Promise.reject(
+		new TypeError("Request refused: it bypassed agentwire's network layer, which checks addresses and proxies."),
+	);
 }

@@ -73,7 +73,7 @@ describe("a redirect", () => {
 
 	it.each([
 		["/start", "more than 20 times"],
-		["http://", "no address"],
+		["http://", "an invalid address"],
 		["ftp://a.test/", "ftp:"],
 		["http://a:b@c.test/", "user name"],
 	])("to %s fails", async (location, message) => {

@@ -129,7 +129,7 @@ async function start(
 		return startContainedGroup(program, request, marker, container, confined);
 	}
 	if (confined === null) return startGroup(request, marker);
-	return { ok: false, reason: `${request.file} is no program (working directory ${request.workDir})` };
+	return { ok: false, reason: `${request.file} is not a program (working directory ${request.workDir})` };
 }
 
 /** Runs processes that end with their run or with `endAll`. Each child has its own process group. */

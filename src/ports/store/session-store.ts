@@ -212,7 +212,7 @@ export function refusePlacement(placement: Placement | undefined): void {
 	if (placement === undefined) return;
 	throw new KernelError(
 		"unsupported",
-		"owner and needs choose between the workers of a store in PostgreSQL; this store is that of one machine.",
+		"owner and needs choose between the workers of a store in PostgreSQL; this store serves one machine.",
 	);
 }
 

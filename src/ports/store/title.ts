@@ -37,13 +37,13 @@ const unprintable = /[\s\p{Cc}\p{Zl}\p{Zp}\u00ad\u200b\u200e\u200f\u202a-\u202e\
 export function toGivenTitle(text: string): string {
 	if (text.length > 4 * longestGivenTitle) throw tooLong();
 	const title = text.replace(unprintable, " ").trim();
-	if (title === "") throw new KernelError("invalid-input", "A title needs a character that can be seen.");
+	if (title === "") throw new KernelError("invalid-input", "A title needs a visible character.");
 	if ([...title].length > longestGivenTitle) throw tooLong();
 	return title;
 }
 
 function tooLong(): KernelError {
-	return new KernelError("invalid-input", `A title has at most ${longestGivenTitle} characters.`);
+	return new KernelError("invalid-input", `A title can have at most ${longestGivenTitle} characters.`);
 }
 
 /** The first words separated by single spaces, longer than any title, without processing the whole text. */

@@ -111,9 +111,9 @@ export class TreeIndex {
 	async refusal(): Promise<string | null> {
 		const home = await realpath(this.#settings.home).catch(() => this.#settings.home);
 		for (const root of await this.#resolvedRoots()) {
-			if (root === "/") return "The work directory is `/`: what commands change there is not recorded.";
+			if (root === "/") return "Changes by commands are not recorded: the work directory is `/`.";
 			if (home === root || home.startsWith(root + path.sep)) {
-				return "The work directory is the home directory, or one around it: what commands change there is not recorded.";
+				return "Changes by commands are not recorded: the work directory is the home directory or a parent of it.";
 			}
 		}
 		return null;
@@ -184,7 +184,7 @@ export class TreeIndex {
 				lines: [],
 				isTooMany: true,
 				reasons: [
-					`There are more than ${this.#settings.limits.files} files: what commands change is not recorded (agentwire.rewind.max_files).`,
+					`Changes by commands are not recorded: there are more than ${this.#settings.limits.files} files (agentwire.rewind.max_files).`,
 				],
 			};
 		}

@@ -479,11 +479,11 @@ describe("problems", () => {
 		[{ default_model: 1 }, "default_model", "must be a string, found a number"],
 		[{ default_model: null }, "default_model", "must be a string, found null"],
 		[{ default_model: "x" }, "default_model", 'names "x", which is not in models'],
-		[{ permissions: { rules: [] } }, "permissions", "is no key of the settings; rules are in `permission`"],
+		[{ permissions: { rules: [] } }, "permissions", "is not a settings key; rules are in `permission`"],
 		[
 			{ permission: { rule: [] } },
 			"permission.rule",
-			"is no key of this table, which has rules, allow_read_only, forbid_modes",
+			"is not a key of this table, which has rules, allow_read_only, forbid_modes",
 		],
 		[{ default_model: "toString", models: {} }, "default_model", 'names "toString", which is not in models'],
 		[{ default_thinking: "yes" }, "default_thinking", "must be true or false, found a string"],
@@ -580,9 +580,13 @@ describe("problems", () => {
 		[
 			{ sandbox: { mod: "read-only" } },
 			"sandbox.mod",
-			"is no key of this table, which has mode, writable, hidden, read_only, network, allowed_domains, auto_allow, mcp_servers, creators, env",
+			"is not a key of this table, which has mode, writable, hidden, read_only, network, allowed_domains, auto_allow, mcp_servers, creators, env",
 		],
-		[{ sandbox: { env: { dorp: ["A"] } } }, "sandbox.env.dorp", "is no key of this table, which has pass, set, drop"],
+		[
+			{ sandbox: { env: { dorp: ["A"] } } },
+			"sandbox.env.dorp",
+			"is not a key of this table, which has pass, set, drop",
+		],
 		[{ sandbox: { env: { pass: ["A=B"] } } }, "sandbox.env.pass[0]", "must be the name of a variable"],
 		[{ agentwire: { approval_timeout: -1 } }, "agentwire.approval_timeout", "must be a number of at least 0, found -1"],
 		[

@@ -125,7 +125,7 @@ function crossProblems(value: unknown): ConfigurationProblem[] {
 	const problems: ConfigurationProblem[] = [];
 	// Ignoring it could drop rules that deny something.
 	if (Object.hasOwn(value, "permissions")) {
-		problems.push({ key: "permissions", reason: "is no key of the settings; rules are in `permission`" });
+		problems.push({ key: "permissions", reason: "is not a settings key; rules are in `permission`" });
 	}
 	if (typeof alias === "string" && alias !== "" && isRecord(models) && !Object.hasOwn(models, alias)) {
 		problems.push({ key: "default_model", reason: `names ${JSON.stringify(alias)}, which is not in models` });

@@ -93,7 +93,7 @@ const exactTable = <Entries extends v.ObjectEntries>(entries: Entries) =>
 	v.pipe(
 		anyTable,
 		v.strictObject(entries, ({ expected }) =>
-			expected === "never" ? `is no key of this table, which has ${Object.keys(entries).join(", ")}` : "is required",
+			expected === "never" ? `is not a key of this table, which has ${Object.keys(entries).join(", ")}` : "is required",
 		),
 	);
 export const tablesByName = <Schema extends v.GenericSchema>(schema: Schema) =>

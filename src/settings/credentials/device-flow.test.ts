@@ -241,7 +241,7 @@ describe("waitForTokens", () => {
 		const { server, platform, port, waited } = await createSubject();
 		server.beforeGrant.push(...Array.from({ length: 20 }, () => 502));
 		expect(await failure(waitForTokens(device, port, platform, never))).toMatch(
-			/^Nobody confirmed the code in time\. Asked last, the sign-in server could not say: .* HTTP 502\. Sign in again/,
+			/^Nobody confirmed the code in time\. The last response of the sign-in server was: .* HTTP 502\. Sign in again/,
 		);
 		expect(waited()).toBe(60_000);
 	});
@@ -273,7 +273,7 @@ describe("waitForTokens", () => {
 		const { server, platform, port } = await createSubject();
 		server.grant = { token_type: "mac" };
 		expect(await failure(waitForTokens(device, port, platform, never))).toBe(
-			'The sign-in server gave no token that can be used: the token is of the type "mac", and only Bearer tokens can be used.',
+			'The sign-in server sent no usable token: the token is of the type "mac", and only Bearer tokens can be used.',
 		);
 	});
 

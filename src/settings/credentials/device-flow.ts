@@ -125,14 +125,14 @@ function toRefusal(error: string | null, reason: string): SignInError {
 				`The sign-in server does not know this program (${reason}). Set oauth_client_id in the [agentwire] table of config.toml to an id that it knows.`,
 			);
 		case unsupportedType:
-			return new SignInError("platform", `The sign-in server gave no token that can be used: ${reason}.`);
+			return new SignInError("platform", `The sign-in server sent no usable token: ${reason}.`);
 		default:
 			return new SignInError("platform", `The sign-in server refuses: ${reason}.`);
 	}
 }
 
 function expired(lastFailure: string): SignInError {
-	const why = lastFailure === "" ? "" : ` Asked last, the sign-in server could not say: ${lastFailure}.`;
+	const why = lastFailure === "" ? "" : ` The last response of the sign-in server was: ${lastFailure}.`;
 	return new SignInError("person", `Nobody confirmed the code in time.${why} Sign in again for a new one.`);
 }
 

@@ -36,7 +36,7 @@ export async function listenForCallback({ state, port, signal, clock }: Callback
 		const parameters = readAnswer(request);
 		if (parameters === null) return sendPage(response, 404, "There is nothing here.");
 		if (parameters.get("state") !== state) {
-			return sendPage(response, 400, "This is not the answer to the sign-in that is waited for.");
+			return sendPage(response, 400, "This does not belong to the sign-in in progress.");
 		}
 		const isGranted = parameters.has("code");
 		// Only after the page was sent: the process may exit at once.

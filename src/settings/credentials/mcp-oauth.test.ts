@@ -146,7 +146,7 @@ describe("signing in", () => {
 		const callbackPort = Number(new URL(server.origin).port);
 		const attempt = authorization.authorize(server.url, interaction(), {}, { id: "i", secret: null, callbackPort });
 		await expect(attempt).rejects.toThrow(McpSignInError);
-		await expect(attempt).rejects.toThrow(/^the browser's answer cannot be waited for: .*EADDRINUSE/);
+		await expect(attempt).rejects.toThrow(/^cannot wait for the browser's answer: .*EADDRINUSE/);
 	});
 
 	it("replaces an earlier sign-in", async () => {
@@ -263,7 +263,7 @@ describe("permissions that a server requires beyond those of the sign-in", () =>
 		});
 		const authorization = authorizationWith({ files, log });
 		await authorization.needs(server.url, { scope: "weather:history" });
-		expect(reported).toEqual(["What an MCP server wants a sign-in to allow cannot be stored"]);
+		expect(reported).toEqual(["The permissions that an MCP server asks for cannot be stored"]);
 	});
 
 	it("are no longer requested once they were discarded, and the sign-in remains", async () => {

@@ -68,7 +68,7 @@ export function createMcpAuthorization(options: McpAuthorizationOptions): McpAut
 					if (tokens !== null && wanted !== null) await store.write(url, { ...tokens, wanted });
 				});
 			} catch (thrown) {
-				log.error("What an MCP server wants a sign-in to allow cannot be stored", { url, error: thrown });
+				log.error("The permissions that an MCP server asks for cannot be stored", { url, error: thrown });
 			}
 		},
 		async wanted(url) {

@@ -95,7 +95,7 @@ async function listen(
 	try {
 		return await listenForCallback({ state, port, signal, clock });
 	} catch (thrown) {
-		throw new McpSignInError(`the browser's answer cannot be waited for: ${failureText(thrown)}`, { cause: thrown });
+		throw new McpSignInError(`cannot wait for the browser's answer: ${failureText(thrown)}`, { cause: thrown });
 	}
 }
 

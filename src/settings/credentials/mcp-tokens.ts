@@ -48,7 +48,7 @@ export function createMcpTokenStore({ files, shareDir, log, clock }: McpTokenPla
 			} catch (thrown) {
 				// Keep the content out of the log; parser messages quote it.
 				const isOurs = thrown instanceof SyntaxError || v.isValiError(thrown);
-				const reason = isOurs ? "it is no file of tokens" : errorText(thrown);
+				const reason = isOurs ? "it is not a token file" : errorText(thrown);
 				log.warn("The tokens of an MCP server cannot be read", { url, file, reason });
 				return null;
 			}

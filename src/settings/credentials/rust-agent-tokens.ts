@@ -57,7 +57,7 @@ export function createRustAgentTokens({ files, shareDir, log, clock }: McpTokenP
 			} catch (thrown) {
 				// Keep the content out of the log; parser messages quote it.
 				const isItsOwn = thrown instanceof SyntaxError || v.isValiError(thrown);
-				const reason = isItsOwn ? "it is no file of tokens" : errorText(thrown);
+				const reason = isItsOwn ? "it is not a token file" : errorText(thrown);
 				log.warn("The tokens of kimi-agent for an MCP server cannot be read", { url, file, reason });
 				return null;
 			}

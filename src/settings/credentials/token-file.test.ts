@@ -67,15 +67,15 @@ describe("the token file", () => {
 
 	it.each([
 		["invalid JSON", "secret", "it is not JSON"],
-		["no tokens", "{}", "it has no access_token that can be used"],
-		["another value than an object", "[]", "it has no access_token that can be used"],
-		["an empty token", '{"access_token":""}', "it has no access_token that can be used"],
+		["no tokens", "{}", "it has no usable access_token"],
+		["another value than an object", "[]", "it has no usable access_token"],
+		["an empty token", '{"access_token":""}', "it has no usable access_token"],
 		[
 			"a token of another type than Bearer",
 			'{"access_token":"a","token_type":"mac"}',
 			'the token is of the type "mac", and only Bearer tokens can be used',
 		],
-		["a token with a line end", '{"access_token":"secret\\n"}', "it has no access_token that can be used"],
+		["a token with a line end", '{"access_token":"secret\\n"}', "it has no usable access_token"],
 	])("is damaged with %s", async (_, content, reason) => {
 		expect(await read(content)).toEqual({ kind: "damaged", reason });
 	});

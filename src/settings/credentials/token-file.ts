@@ -66,7 +66,7 @@ function parseTokens(bytes: Buffer): StoredTokens {
 		return { kind: "damaged", reason: "it is not JSON" };
 	}
 	const parsed = v.safeParse(fileSchema, value);
-	if (!parsed.success) return { kind: "damaged", reason: "it has no access_token that can be used" };
+	if (!parsed.success) return { kind: "damaged", reason: "it has no usable access_token" };
 	const { access_token, refresh_token, expires_at, scope, token_type, expires_in } = parsed.output;
 	const fault = typeFault(token_type);
 	if (fault !== null) return { kind: "damaged", reason: fault };

@@ -138,7 +138,7 @@ describe("a fake server", () => {
 			"line 2: /params/more: expected nothing, not 1",
 		],
 		["another method", [{ ...prompt, method: "steer" }], "line 2: expected prompt, not steer"],
-		["no message", ["hello"], "line 2: the client sent a line that is no message"],
+		["no message", ["hello"], "line 2: the client sent a line that is not a message"],
 		["the end", [null], "line 2: the client ended its input"],
 		["another reply", [prompt, approve("x")], "line 4: expected a reply to "],
 	])("is strict about %s", async (_, sent, message) => {

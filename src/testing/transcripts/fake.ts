@@ -74,7 +74,7 @@ export class FakeServer {
 
 	#speak(text: string): void {
 		const template = parseTemplate(text);
-		if (!isRecord(template)) throw new Error(`This line of the server is no message: ${text}`);
+		if (!isRecord(template)) throw new Error(`This server line is not a message: ${text}`);
 		// Nothing valid can stand for anything; where the protocol does without the message, so does this.
 		if (/:<any>/.test(text) && this.#options.freedom.isOptional(this.#options.freedom.nameOf(template))) return;
 		const message = this.#matcher.fill(template);
@@ -106,7 +106,7 @@ export class FakeServer {
 	#differenceOf(expected: unknown, received: string | null): string | null {
 		if (received === null) return "the client ended its input";
 		const actual = parseJson(received);
-		if (!isRecord(expected) || !isRecord(actual)) return "the client sent a line that is no message";
+		if (!isRecord(expected) || !isRecord(actual)) return "the client sent a line that is not a message";
 		const isReply = !("method" in expected);
 		const isSame = isReply
 			? !("method" in actual) && JSON.stringify(this.#matcher.fill(expected["id"])) === JSON.stringify(actual["id"])

@@ -102,7 +102,7 @@ export function toCodexAction(words: readonly string[]): CodexAction | null {
 }
 
 function toAppServer({ values, switches }: Given, [word]: readonly string[]): CodexAction {
-	if (word !== undefined) throw new UsageError(`'codex app-server' takes flags alone, found '${word}'.`);
+	if (word !== undefined) throw new UsageError(`'codex app-server' takes only flags, found '${word}'.`);
 	const [other] = [...values.keys(), ...switches].filter((key) => !["config", "listen", "skipped"].includes(key));
 	const flag = flags.find(({ sets }) => sets === other);
 	if (flag !== undefined) throw new UsageError(`${flag.names[0]} works only with exec.`);

@@ -41,24 +41,23 @@ export const gatewayFlags = [
 	{
 		names: ["--allow-remote"],
 		value: null,
-		about: "Needed for an address that other machines reach: whoever has the token can run commands here.",
+		about: "Required for an address that other machines can reach: anyone with the token can run commands here.",
 	},
 	{
 		names: ["--allow-host"],
 		value: "NAME",
-		about:
-			"A further name that clients reach it by, such as that of a proxy, with its port if it is no usual one; may be repeated.",
+		about: "Another host name that clients use, such as a proxy's, with any unusual port; may be repeated.",
 	},
 	{ names: ["--tls-cert"], value: "FILE", offers: "files", about: "Serve HTTPS with this certificate, in PEM." },
 	{ names: ["--tls-key"], value: "FILE", offers: "files", about: "The key of the certificate, in PEM." },
-	{ names: ["--new-token"], value: null, about: "Replace the tokens: earlier ones are refused from then on." },
+	{ names: ["--new-token"], value: null, about: "Replace the tokens; earlier ones stop working." },
 	{
 		names: ["--notify"],
 		value: "CMD",
 		about:
 			"Start this program when an approval or a question has waited for five seconds; or a JSON list of it and its arguments. It gets the notice on stdin.",
 	},
-	{ names: ["--json"], value: null, about: "Print one line of JSON once it serves." },
+	{ names: ["--json"], value: null, about: "Print one line of JSON when ready." },
 ] as const;
 
 /** Flags of `web`. */
@@ -69,7 +68,7 @@ export const pageFlags = [
 	{
 		names: ["--qr"],
 		value: null,
-		about: "Print the address, with its token, as a QR code as well: for a phone, with an --host that it reaches.",
+		about: "Also print the address with its token as a QR code for a phone; needs a --host that the phone can reach.",
 	},
 ] as const;
 
@@ -88,7 +87,7 @@ export function splitGatewayFlags(
 	if (has("--qr") && has("--json"))
 		throw new UsageError("--qr is for people, and --json for programs: give one of them.");
 	if (has("--status") && words.some((word) => word !== "--status" && word !== "--json"))
-		throw new UsageError("--status goes with --json alone.");
+		throw new UsageError("--status can be combined only with --json.");
 	return {
 		gateway: {
 			address: toListenHost(last("--host") ?? "localhost"),
@@ -118,7 +117,7 @@ const nameForm = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 function toName(name: string): string {
 	if (nameForm.test(name)) return name;
 	throw new UsageError(
-		`--allow-host ${name}: must be a name or an address alone, such as agent.example.org or [2001:db8::1], with its port if it is no usual one.`,
+		`--allow-host ${name}: must be just a host name or address, such as agent.example.org or [2001:db8::1], with any unusual port.`,
 	);
 }
 
@@ -131,6 +130,6 @@ function toPort(text: string | null): number {
 
 function toTls(certificate: string | null, key: string | null): GatewayFlags["tls"] {
 	if (certificate === null && key === null) return null;
-	if (certificate === null || key === null) throw new UsageError("--tls-cert and --tls-key are given together.");
+	if (certificate === null || key === null) throw new UsageError("Give --tls-cert and --tls-key together.");
 	return { certificate, key };
 }

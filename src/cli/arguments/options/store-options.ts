@@ -34,7 +34,7 @@ export function toStoreAction([typed, ...words]: readonly string[]): StoreAction
 			return { name, json };
 		case "copy": {
 			const [from, to] = [toKind("--from", given), toKind("--to", given)];
-			if (from === to) throw new UsageError("The command 'store copy' copies from one store to the other one.");
+			if (from === to) throw new UsageError("The command 'store copy' needs two different stores.");
 			return { name, from, to, id: given.get("--session") ?? null, json };
 		}
 		case "archive":

@@ -37,14 +37,14 @@ export const workerFlags = [
 	{
 		names: ["--announce"],
 		value: "HOST:PORT",
-		about: "The address that gateways use, if it is another one than that of --listen.",
+		about: "The address that gateways use, if it differs from --listen.",
 	},
 	{ names: ["--tls-cert"], value: "FILE", offers: "files", about: "Encrypt with this certificate, in PEM." },
 	{ names: ["--tls-key"], value: "FILE", offers: "files", about: "The key of the certificate, in PEM." },
 	{
 		names: ["--allow-unencrypted"],
 		value: null,
-		about: "Needed to listen for other machines without a certificate: in a network that nobody else reads.",
+		about: "Required to listen for other machines without a certificate; only for a private network.",
 	},
 	{
 		names: ["--operations"],
@@ -52,16 +52,16 @@ export const workerFlags = [
 		about:
 			"Serve /healthz, /readyz and, with a token of gateway.json, /metrics over HTTP there, with --tls-cert over HTTPS; port 0 for any that is free.",
 	},
-	{ names: ["--tag"], value: "TAG", about: "What this worker has that sessions may need; may be repeated." },
+	{ names: ["--tag"], value: "TAG", about: "A capability that sessions can require; may be repeated." },
 	{
 		names: ["--sessions"],
 		value: "N",
-		about: "How many sessions it has in use at most. Default: limits.loaded_sessions.",
+		about: "Maximum number of sessions in use. Default: limits.loaded_sessions.",
 	},
 	{
 		names: ["--drain"],
 		value: "SECONDS",
-		about: `How long running turns may go on when it has to end. Default: ${usualDrain}.`,
+		about: `How long running turns may continue at shutdown. Default: ${usualDrain}.`,
 	},
 	{
 		names: ["--prepare"],
@@ -69,7 +69,7 @@ export const workerFlags = [
 		about:
 			"Run this program before a session is created or opened here, to make its work directory ready; or a JSON list of it and its arguments. It gets the session as JSON on stdin.",
 	},
-	{ names: ["--json"], value: null, about: "Print one line of JSON once it works." },
+	{ names: ["--json"], value: null, about: "Print one line of JSON when ready." },
 ] as const;
 
 /** Separates worker flags from program flags. Throws UsageError. */
@@ -81,12 +81,12 @@ export function splitWorkerFlags(words: readonly string[]): {
 	const certificate = last("--tls-cert");
 	const key = last("--tls-key");
 	if ((certificate === null) !== (key === null)) {
-		throw new UsageError("--tls-cert and --tls-key are given together.");
+		throw new UsageError("Give --tls-cert and --tls-key together.");
 	}
 	const tags = all("--tag");
 	const odd = tags.find((tag) => !tagForm.test(tag));
 	if (odd !== undefined) {
-		throw new UsageError(`--tag ${odd}: a tag has up to 64 letters, digits and . _ : @ / - and no blanks.`);
+		throw new UsageError(`--tag ${odd}: a tag has up to 64 letters, digits and . _ : @ / - and no spaces.`);
 	}
 	const announced = last("--announce");
 	const operations = last("--operations");

@@ -127,7 +127,8 @@ export function parseClaudeFlags(words: readonly string[]): ClaudeFlags {
 	if (newId !== null && (has("--resume") || has("--continue")) && !has("--fork-session"))
 		throw new UsageError("--session-id with --resume or --continue needs --fork-session.");
 	const [prompt = null, other] = rest;
-	if (other !== undefined) throw new UsageError(`One prompt is needed, found '${other}' too. Put it in quotes.`);
+	if (other !== undefined)
+		throw new UsageError(`Only one prompt is accepted, found '${other}' too. Put the prompt in quotes.`);
 	const bypasses = has("--dangerously-skip-permissions");
 	const mode = bypasses ? "bypassPermissions" : (last("--permission-mode") ?? "default");
 	return {

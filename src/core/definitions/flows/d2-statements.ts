@@ -73,7 +73,7 @@ class StatementReader {
 		if (!";\n".includes(this.#peek()) && !this.#isComment()) {
 			throw new FlowError(
 				this.#line,
-				`${quote(this.#peek())} is not expected here: a text with braces or quotes in it goes into quotes`,
+				`${quote(this.#peek())} is not expected here: put text with braces or quotes in quotes`,
 			);
 		}
 		return { line, keys, value: value === "" ? null : value };

@@ -174,7 +174,7 @@ describe("a flow in D2", () => {
 		["BEGIN -> a\nb -> END", "END cannot be reached from BEGIN"],
 		[
 			"BEGIN -> END: x\nBEGIN -> a: y",
-			'line 12: BEGIN ("BEGIN") has several edges out; let it lead to a node that decides',
+			'line 12: BEGIN ("BEGIN") has several outgoing edges; lead it to a decision node instead',
 		],
 		["BEGIN -> a\na -> END: yes\na -> b", 'line 13: node "a" has several edges out, and the one to "b" has no label'],
 		["BEGIN -> a -> END: x\n\na -> b: x", 'line 13: node "a" has two edges out with the label "x"'],
@@ -182,15 +182,15 @@ describe("a flow in D2", () => {
 		["BEGIN -> -> END", "line 11: a node is missing here"],
 		["BEGIN ->", "line 11: a node is missing here"],
 		[": x", "line 11: a node is missing here"],
-		["BEGIN <- END", 'line 11: "BEGIN <- END" has an arrow that is not understood: write "a -> b"'],
-		["BEGIN <-> END", 'line 11: "BEGIN <" has an arrow that is not understood: write "a -> b"'],
-		["BEGIN -- END", 'line 11: "BEGIN -- END" has an arrow that is not understood: write "a -> b"'],
+		["BEGIN <- END", 'line 11: "BEGIN <- END" has an unknown arrow: write "a -> b"'],
+		["BEGIN <-> END", 'line 11: "BEGIN <" has an unknown arrow: write "a -> b"'],
+		["BEGIN -- END", 'line 11: "BEGIN -- END" has an unknown arrow: write "a -> b"'],
 		["a: {\n  b: {\n  }\n", 'line 11: the map is not closed: "}" is missing'],
 		["\na: |md\n text", 'line 12: the block text is not closed: "|" is missing'],
 		["a: |`md\n text |", 'line 11: the block text is not closed: "`|" is missing'],
-		["a\n}", 'line 12: "}" is not expected here: a text with braces or quotes in it goes into quotes'],
-		["a: {b} c", 'line 11: "c" is not expected here: a text with braces or quotes in it goes into quotes'],
-		['a: "b" c', 'line 11: "c" is not expected here: a text with braces or quotes in it goes into quotes'],
+		["a\n}", 'line 12: "}" is not expected here: put text with braces or quotes in quotes'],
+		["a: {b} c", 'line 11: "c" is not expected here: put text with braces or quotes in quotes'],
+		['a: "b" c', 'line 11: "c" is not expected here: put text with braces or quotes in quotes'],
 	])("refuses %j: %s", (source, reason) => {
 		expect(refusal(source)).toBe(reason);
 	});

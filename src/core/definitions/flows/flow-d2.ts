@@ -34,7 +34,7 @@ function isProperty(keys: D2Statement["keys"]): boolean {
 function toId({ text, isQuoted }: D2Key, line: number): string {
 	if (text === "") throw new FlowError(line, "a node is missing here");
 	if (!isQuoted && /<-|--|<$/.test(text)) {
-		throw new FlowError(line, `"${text}" has an arrow that is not understood: write "a -> b"`);
+		throw new FlowError(line, `"${text}" has an unknown arrow: write "a -> b"`);
 	}
 	return text;
 }

@@ -96,7 +96,7 @@ function toFlowNode(node: DrawnNode, begin: DrawnNode, end: DrawnNode): FlowNode
 	if (node === end) return { kind: "end" };
 	if (node === begin) {
 		if (second === undefined) return { kind: "begin", next };
-		throw new FlowError(second.line, `BEGIN ("${id}") has several edges out; let it lead to a node that decides`);
+		throw new FlowError(second.line, `BEGIN ("${id}") has several outgoing edges; lead it to a decision node instead`);
 	}
 	const text = textOf(node);
 	if (second === undefined) return { kind: "task", text, next };

@@ -178,7 +178,7 @@ describe("a flow in Mermaid", () => {
 		["END --> BEGIN", "END cannot be reached from BEGIN"],
 		[
 			"BEGIN -->|x| END\nBEGIN -->|y| a",
-			'line 12: BEGIN ("BEGIN") has several edges out; let it lead to a node that decides',
+			'line 12: BEGIN ("BEGIN") has several outgoing edges; lead it to a decision node instead',
 		],
 		[
 			"BEGIN --> a\na -->|yes| END\na --> b",

@@ -38,10 +38,7 @@ describe("parseFlow", () => {
 		["`mermaid` BEGIN --> END", "there is no fenced mermaid or d2 block"],
 		["```mermaid\n```", "there is no node BEGIN"],
 		[`one\n\n\`\`\`mermaid\nBEGIN --> a\na - b\n\`\`\`\n${d2}`, 'line 5: an arrow is expected at "- b"'],
-		[
-			"\r\n~~~d2\r\nBEGIN -> a\r\na <- b\r\n~~~",
-			'line 4: "a <- b" has an arrow that is not understood: write "a -> b"',
-		],
+		["\r\n~~~d2\r\nBEGIN -> a\r\na <- b\r\n~~~", 'line 4: "a <- b" has an unknown arrow: write "a -> b"'],
 	])("refuses %j", (markdown, reason) => {
 		expect(parseFlow(markdown)).toEqual({ ok: false, reason });
 	});

@@ -73,7 +73,7 @@ describe("faults", () => {
 	it.each([
 		["\n\n${MISSING}", 3, "the variable 'MISSING' is not defined"],
 		["{% if MISSING %}{% endif %}", 1, "the variable 'MISSING' is not defined"],
-		["a\n${LIST}", 2, "the value is a list or a map, not a text"],
+		["a\n${LIST}", 2, "the value is a list or a map, not a string"],
 		["{% for x in NAME %}{% endfor %}", 1, "a loop needs a list"],
 		["\n{% for x %}{% endfor %}", 2, "a loop is written {% for NAME in LIST %}"],
 		["{% for x in LIST %}", 1, "{% for %} has no {% endfor %}"],
@@ -124,7 +124,7 @@ describe("faults", () => {
 const many = (text: string, length = 250_000) => text.repeat(Math.floor(length / text.length));
 const steps = "the prompt takes more than 50000 steps; take out loops or includes";
 const grown = "the prompt grows longer than 1048576 characters; take out loops, includes or variables";
-const nested = "more than 100 blocks lie in each other";
+const nested = "blocks nest more than 100 deep";
 
 /** Each file includes the next one twice. */
 const doubled = (text: string): Record<string, string> => {
@@ -159,7 +159,7 @@ describe("a template that exceeds the limits", () => {
 			"nested blocks and includes",
 			`${"{% if NAME %}".repeat(60)}{% include "b.md" %}${"{% endif %}".repeat(60)}`,
 			{ "b.md": `\n\n${"{% if NAME %}".repeat(60)}x${"{% endif %}".repeat(60)}` },
-			["b.md", 3, "more than 100 blocks and includes lie in each other"],
+			["b.md", 3, "blocks and includes nest more than 100 deep"],
 		],
 		["parentheses", `a\n\n\${${many("(")}}`, {}, ["main.md", 3, "an expression is longer than 1000 characters"]],
 		[

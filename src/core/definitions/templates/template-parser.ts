@@ -81,7 +81,7 @@ export function parseTemplate(source: string, file: string): TemplateNode[] {
 				if (closing.includes(piece.word)) return { nodes, end: piece };
 				depth += 1;
 				if (depth > nestingLimit) {
-					throw new TemplateError(file, piece.line, `more than ${nestingLimit} blocks lie in each other`);
+					throw new TemplateError(file, piece.line, `blocks nest more than ${nestingLimit} deep`);
 				}
 				nodes.push(parseTag(piece));
 				depth -= 1;

@@ -54,7 +54,7 @@ export function renderParts(parts: ReadonlyMap<string, readonly TemplateNode[]>,
 		const line = node.kind === "if" ? (node.branches[0]?.line ?? 0) : node.line;
 		spend(1, file, line);
 		if (depth > nestingLimit) {
-			throw new TemplateError(file, line, `more than ${nestingLimit} blocks and includes lie in each other`);
+			throw new TemplateError(file, line, `blocks and includes nest more than ${nestingLimit} deep`);
 		}
 		switch (node.kind) {
 			case "text":
@@ -63,7 +63,7 @@ export function renderParts(parts: ReadonlyMap<string, readonly TemplateNode[]>,
 			case "value": {
 				const value = evaluate(node.expression, file, line, scope);
 				if (typeof value === "object" && value !== null) {
-					throw new TemplateError(file, line, "the value is a list or a map, not a text");
+					throw new TemplateError(file, line, "the value is a list or a map, not a string");
 				}
 				add(String(value ?? ""), file, line);
 				return;

@@ -154,7 +154,7 @@ describe.each(transports)("over %s", (_, connect) => {
 		[
 			"a result that is null",
 			(id) => `{"jsonrpc":"2.0","id":${id},"result":null}`,
-			"the result in its answer is no object",
+			"the result in its answer is not an object",
 		],
 		["another id", () => `{"jsonrpc":"2.0","id":99,"result":{${content}}}`, "it answered with the id 99 instead of 2"],
 		[

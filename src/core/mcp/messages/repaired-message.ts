@@ -76,7 +76,7 @@ function repairAnswer(id: RequestId, message: Members, open: OpenRequests): JSON
 	const { result, error = null } = message;
 	if (error !== null) return { jsonrpc: "2.0", id, error: repairError(error) };
 	if (!("result" in message)) return failureOf(id, "its answer has neither a result nor an error");
-	if (!isRecord(result)) return failureOf(id, "the result in its answer is no object");
+	if (!isRecord(result)) return failureOf(id, "the result in its answer is not an object");
 	return { jsonrpc: "2.0", id, result: repairResult(withoutBadMeta(result), open.methodOf(id)) };
 }
 

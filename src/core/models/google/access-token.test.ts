@@ -162,8 +162,8 @@ describe("tokens for Vertex AI", () => {
 	it.each([
 		["a missing file", null, "/keys.json"],
 		["invalid JSON", "oops", "JSON"],
-		["another JSON value", "[]", "/keys.json holds no credentials"],
-		["an unknown kind", '{"type":"service_account"}', "No token for Vertex AI could be had"],
+		["another JSON value", "[]", "/keys.json contains no credentials"],
+		["an unknown kind", '{"type":"service_account"}', "Could not get a token for Vertex AI"],
 	])("report the fault for %s, and read the file again next time", async (_name, text, message) => {
 		let reads = 0;
 		const tokens = createAccessTokens({

@@ -8,7 +8,7 @@ import { networkFailureKinds } from "../http/exchange.ts";
 import { RequestFailure, requestFailure } from "../http/request-failure.ts";
 import type { ContentSettings } from "./request.ts";
 
-const what = "No token for Vertex AI could be had:";
+const what = "Could not get a token for Vertex AI:";
 const scope = "https://www.googleapis.com/auth/cloud-platform";
 
 export interface AccessTokens {
@@ -92,11 +92,11 @@ async function createClient({ environment, home, readFile, network }: Place, sig
 	const bytes = await readFile(file);
 	if (bytes === null) {
 		const how =
-			named === "" ? "set GOOGLE_APPLICATION_CREDENTIALS in the provider's env table" : "name a file that is there";
-		throw new Error(`there is no file of credentials ${file}; ${how}, or run: gcloud auth application-default login`);
+			named === "" ? "set GOOGLE_APPLICATION_CREDENTIALS in the provider's env table" : "name an existing file";
+		throw new Error(`there is no credentials file ${file}; ${how}, or run: gcloud auth application-default login`);
 	}
 	const credentials: unknown = parseJsonFile(Buffer.from(bytes));
-	if (!isRecord(credentials)) throw new Error(`${file} holds no credentials`);
+	if (!isRecord(credentials)) throw new Error(`${file} contains no credentials`);
 	const { GoogleAuth } = await import("google-auth-library");
 	const auth = new GoogleAuth();
 	const read = auth.fromJSON.bind(auth);

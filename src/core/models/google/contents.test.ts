@@ -56,7 +56,7 @@ describeProvider("contents", {
 			"400 context overflow": { kind: "overflow" },
 			"400 bad key (not 401)": {
 				statusCode: 401,
-				message: 'API key not valid. The key for the provider "mine" is that of providers.mine.api_key.',
+				message: 'API key not valid. The key for the provider "mine" comes from providers.mine.api_key.',
 			},
 			"429": { retryAfter: 34_000 },
 			"429 daily, wait for reset": { kind: "provider", statusCode: 429 },

@@ -8,7 +8,7 @@ export function withAddressNote(failure: ModelFailure, answer: PlainAnswer): Mod
 	if (!isAddressSuspect(failure, answer)) return failure;
 	const target = isRedirect(answer.status) ? toTarget(answer) : null;
 	const redirect = target === null ? "" : `The redirect to ${shown(target)} is not followed.`;
-	const note = `The request was made to ${shown(answer.url)}: see whether that is right, and correct base_url of the provider in the configuration if it is not.`;
+	const note = `The request was made to ${shown(answer.url)}: check that this is right, or correct the provider's base_url in the configuration.`;
 	return { ...failure, message: sentences(failure.message, redirect, note) };
 }
 

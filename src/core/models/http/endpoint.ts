@@ -28,7 +28,10 @@ export function toRequestHeaders(settings: HeaderSettings, given: Readonly<Recor
 		for (const [name, value] of Object.entries(settings.customHeaders)) headers.set(name, value);
 	} catch {
 		// The original error would quote the value.
-		throw requestFailure("provider", "The provider's api_key or custom_headers hold what HTTP does not allow.");
+		throw requestFailure(
+			"provider",
+			"The provider's api_key or custom_headers contain characters that HTTP does not allow.",
+		);
 	}
 	return headers;
 }

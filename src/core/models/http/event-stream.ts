@@ -166,5 +166,5 @@ function isJson(text: string): boolean {
 }
 
 function tooLarge(what: string, limit: number): RequestFailure {
-	return requestFailure("provider", `${what} more than ${limit / 1024 / 1024} MiB, and was broken off.`);
+	return requestFailure("provider", `${what} more than ${limit / 1024 / 1024} MiB, and was cut off.`);
 }

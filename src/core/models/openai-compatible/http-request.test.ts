@@ -288,7 +288,7 @@ describe("address and headers", () => {
 	it("do not quote a header that HTTP forbids", () => {
 		const settings = { ...plainModelSettings, customHeaders: { "x-key": "secret\nvalue" } };
 		expect(() => toHeaders(settings)).toThrow(
-			"The provider's api_key or custom_headers hold what HTTP does not allow.",
+			"The provider's api_key or custom_headers contain characters that HTTP does not allow.",
 		);
 	});
 });

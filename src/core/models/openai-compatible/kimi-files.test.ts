@@ -20,7 +20,7 @@ afterEach(() => server.close());
 const video: VideoFile = { bytes: Buffer.from([0, 255, 13, 10, 45]), mediaType: "video/mp4", name: 'a "b".mp4' };
 const never = new AbortController().signal;
 const identifiers = { uuid: () => "", hex: (length: number) => "0".repeat(length) };
-const noId = "The provider took the video without giving it an id.";
+const noId = "The provider accepted the video but sent no id for it.";
 
 function upload(changes: Partial<ChatSettings> = {}, signal = never): Promise<VideoUpload> {
 	const settings = { ...plainModelSettings, baseUrl: `${server.url}/v1`, ...changes };
@@ -87,7 +87,7 @@ describe("uploading a video", () => {
 
 	it.each([
 		[{ baseUrl: "file:///v1" }, "The provider's base_url is not an http(s) URL without credentials."],
-		[{ apiKey: "a\nb" }, "The provider's api_key or custom_headers hold what HTTP does not allow."],
+		[{ apiKey: "a\nb" }, "The provider's api_key or custom_headers contain characters that HTTP does not allow."],
 	])("reports the fault of the settings %j", async (changes, message) => {
 		expect(await upload(changes)).toMatchObject({ ok: false, failure: { kind: "provider", message } });
 		expect(server.requests).toEqual([]);

@@ -70,5 +70,5 @@ function readId({ status, body }: PlainAnswer): string | null {
 
 function refusal(answer: PlainAnswer): ModelFailure {
 	if (answer.status < 200 || answer.status > 299) return errorReader.answer(answer);
-	return createFailure("provider", "The provider took the video without giving it an id.");
+	return createFailure("provider", "The provider accepted the video but sent no id for it.");
 }

@@ -34,7 +34,7 @@ describe("a server without the Responses API", () => {
 		expect(partsOf(second)).toEqual([text("a")]);
 		expect(second.at(-1)).not.toHaveProperty("notice");
 		expect(paths()).toEqual(["/v1/responses", "/v1/chat/completions", "/v1/chat/completions"]);
-		expect(lines).toEqual(["The server has no Responses API (/responses): requests use chat completions."]);
+		expect(lines).toEqual(["The server has no Responses API (/responses): falling back to chat completions."]);
 	});
 
 	it.each([

@@ -14,7 +14,7 @@ import { ResponseReader } from "./response-reader.ts";
 /** Known servers without the Responses API, by root, for the lifetime of the process. */
 const chatServers = new Set<string>();
 
-const notice = "The server has no Responses API (/responses): requests use chat completions.";
+const notice = "The server has no Responses API (/responses): falling back to chat completions.";
 
 export function createResponsesStream(settings: ModelSettings): Model["stream"] {
 	const { baseUrl, log } = settings;

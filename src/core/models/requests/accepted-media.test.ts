@@ -92,13 +92,13 @@ describe.each(types)("images for %s", (providerType) => {
 		["a bitmap", `data:image/bmp;base64,${data.bitmap}`, "the provider does not accept image/bmp"],
 		["a bitmap called PNG", `data:image/png;base64,${data.bitmap}`, "the provider does not accept image/bmp"],
 		["a video", `data:image/png;base64,${data.mp4}`, "the provider does not accept video/mp4"],
-		["text called PNG", `data:image/png;base64,${data.svg}`, "its data is no image"],
-		["nothing", "data:image/png;base64,", "its data is no image"],
+		["text called PNG", `data:image/png;base64,${data.svg}`, "its data is not valid image data"],
+		["nothing", "data:image/png;base64,", "its data is not valid image data"],
 		["no base64", "data:image/png;base64,iVBORw0KGg%%%", "its data is not base64"],
 		["base64 cut off", `data:image/png;base64,${data.png.slice(0, 13)}`, "its data is not base64"],
-		["data without a comma", "data:image/png", "its data is no image"],
+		["data without a comma", "data:image/png", "its data is not valid image data"],
 		["a file", "file:///secret/a.png", "the provider cannot read file: addresses"],
-		["no address", "a.png", "its address is no URL"],
+		["no address", "a.png", "its address is not a URL"],
 	])("are left out with a reason: %s", async (_name, url, reason) => {
 		const body = await bodyOf(providerType, image(url));
 		twice(`[image left out: ${reason}]`)(body);
@@ -110,7 +110,7 @@ describe.each(types)("images for %s", (providerType) => {
 	it("are left out for a model without images", async () => {
 		const blind = { providerType, baseUrl: server().url, capabilities: new Set([]) };
 		await ask(sendJson(400, {}, {}), blind, shown(image(`data:image/png;base64,${data.png}`)));
-		twice("[image left out: this model cannot be given it]")(JSON.stringify(server().requests[0]?.body));
+		twice("[image left out: this model does not accept it]")(JSON.stringify(server().requests[0]?.body));
 	});
 });
 
@@ -130,7 +130,7 @@ describe("audio", () => {
 
 	it.each(["openai_responses", "anthropic"] as const)("is left out for %s", async (providerType) => {
 		const body = await bodyOf(providerType, audio(`data:audio/wav;base64,${wav}`));
-		twice("[audio left out: this model cannot be given it]")(body);
+		twice("[audio left out: this model does not accept it]")(body);
 		expect(body).not.toContain(wav);
 	});
 
@@ -157,7 +157,7 @@ describe("audio", () => {
 		["data without a type", `data:;base64,${wav}`],
 		["nothing", "data:audio/wav;base64,"],
 	])("is left out when it is %s", async (_name, url) => {
-		twice("[audio left out: its data is no audio]")(await bodyOf("kimi", audio(url)));
+		twice("[audio left out: its data is not valid audio data]")(await bodyOf("kimi", audio(url)));
 	});
 });
 

@@ -47,7 +47,7 @@ function accept(part: ContentPart, rules: MediaRules, capabilities: ReadonlySet<
 	const { kind, url } = readMedia(part);
 	const address = isTaken(kind, rules, capabilities)
 		? toAccepted(kind, url, rules)
-		: refused("this model cannot be given it");
+		: refused("this model does not accept it");
 	if (!address.ok) return textPart(`[${kind} left out: ${address.reason}]`);
 	return address.url === url ? part : mediaPart(kind, address.url);
 }
@@ -72,21 +72,21 @@ function refused(reason: string): Address {
 
 function toAccepted(kind: MediaKind, url: string, rules: MediaRules): Address {
 	if (/^data:/i.test(url)) return toAcceptedData(kind, url, rules);
-	if (!URL.canParse(url)) return refused("its address is no URL");
+	if (!URL.canParse(url)) return refused("its address is not a URL");
 	const { protocol } = new URL(url);
 	return rules.protocols.has(protocol) ? { ok: true, url } : refused(`the provider cannot read ${protocol} addresses`);
 }
 
 function toAcceptedData(kind: MediaKind, url: string, { images }: MediaRules): Address {
 	const comma = url.indexOf(",");
-	if (comma < 0) return refused(`its data is no ${kind}`);
+	if (comma < 0) return refused(`its data is not valid ${kind} data`);
 	const [declared = "", ...parameters] = url.slice("data:".length, comma).toLowerCase().split(";");
 	const content = url.slice(comma + 1);
 	const isBase64 = parameters.some((parameter) => parameter.trim() === "base64");
 	const data = isBase64 ? toPlainBase64(content) : Buffer.from(decodePercents(content), "utf8").toString("base64");
 	if (data === null) return refused("its data is not base64");
 	const type = typeOf(kind, declared.trim(), data);
-	if (type === null) return refused(`its data is no ${kind}`);
+	if (type === null) return refused(`its data is not valid ${kind} data`);
 	const isAccepted = kind === "image" ? images.has(type) : type.startsWith(`${kind}/`);
 	if (!isAccepted) return refused(`the provider does not accept ${type}`);
 	return { ok: true, url: toDataUri(type, data) };

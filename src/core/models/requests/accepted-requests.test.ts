@@ -58,7 +58,7 @@ describe("more tools than a provider takes", () => {
 			expect(warnings).toEqual([]);
 			expect(await ask(130)).toEqual(toolsOf(most).map(({ name }) => name));
 			await ask(130);
-			const message = "The provider takes no more tools in a request: the last ones are left out.";
+			const message = "The provider accepts no more tools per request: the last ones are left out.";
 			const warned = (tools: readonly string[]) => [message, { model: "kimi-k2.6", most: 128, tools }];
 			const first = most === 128 ? [warned(["tool_128", "tool_129"])] : [];
 			expect(warnings).toEqual(first);

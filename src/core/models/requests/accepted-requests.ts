@@ -32,7 +32,7 @@ function createToolLimit(most: number | null, { log, model }: Pick<ModelSettings
 		const others = tools.slice(most).map(({ name }) => name);
 		if (others.join() !== logged) {
 			logged = others.join();
-			const message = "The provider takes no more tools in a request: the last ones are left out.";
+			const message = "The provider accepts no more tools per request: the last ones are left out.";
 			log.warn(message, { model, most, tools: others });
 		}
 		return tools.slice(0, most);

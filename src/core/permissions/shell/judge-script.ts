@@ -248,7 +248,7 @@ async function judgeAllowed<Rule extends ScriptRule>(
 	const first = found.find(({ rule }) => rule !== null) ?? found.find(({ why }) => why !== ofTheShell);
 	// Assignments alone change nothing outside of their shell.
 	if (first === undefined)
-		return { decision: null, why: "it has no command that a rule speaks of", rule: null, text: null };
+		return { decision: null, why: "no rule matches any of its commands", rule: null, text: null };
 	return { decision: "allow", why: first.why, rule: first.rule, text: null };
 }
 

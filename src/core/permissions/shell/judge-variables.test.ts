@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are scripts for a shell.
 // Tricks that pass filters of commands which compare text, each in several spellings, and what must be the verdict.
-// Paths, variables, the shell itself, and characters that nobody sees.
+// Paths, variables, the shell itself, and invisible characters.
 import { describeScripts } from "../../../../test/support/permissions/script-cases.ts";
 
 describeScripts([
@@ -116,7 +116,7 @@ describeScripts([
 		what: "characters that look like blanks (row 46)",
 		rules: { allow: "*" },
 		decision: "ask",
-		fact: /characters that nobody sees/,
+		fact: /invisible characters/,
 		scripts: [
 			"rm\u00a0-rf x",
 			"ls\r rm",

@@ -53,7 +53,7 @@ export class ScriptReader {
 	/** `isWhole`: not nested in another script. */
 	#readText(text: string, start: Directory, isWhole: boolean): Outcome {
 		return this.#budget.nested(() => {
-			if (oddCharacter.test(text)) this.#reader.doubt("it has characters that nobody sees", text);
+			if (oddCharacter.test(text)) this.#reader.doubt("it has invisible characters", text);
 			return this.#readParsed(this.#shell.parse(text), text, start, isWhole);
 		});
 	}

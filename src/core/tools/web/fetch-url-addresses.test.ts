@@ -249,7 +249,7 @@ describe("a proxy that resolves names itself", () => {
 			const { result } = await attempt(`http://public.test:${origin.port}/`, {}, [], environment);
 			expect(result.output).toBe("public");
 			expect(result.message).toBe(
-				`The page is shown as it is. The proxy of ${variable} resolved public.test, so it could not be checked that the address is public.`,
+				`The page is shown as it is. The proxy of ${variable} resolved public.test, so agentwire could not check that the address is public.`,
 			);
 		} finally {
 			await proxy.close();

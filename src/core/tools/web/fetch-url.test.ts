@@ -193,7 +193,7 @@ describe("limits", () => {
 		clock.advance(limits.total);
 		const result = await calling;
 		expect(briefOf(result)).toBe("Request timed out");
-		expect(result.message).toBe("The page was not there within 180 s.");
+		expect(result.message).toBe("The page did not load within 180 s.");
 	});
 
 	it("apply to a silent server", async () => {
@@ -250,7 +250,7 @@ describe("the fetch service of the settings", () => {
 		expect(await call(createTool(service()), { url: page }, "call-7")).toMatchObject({
 			is_error: false,
 			output: "# served",
-			message: "The page was fetched by the service of services.moonshot_fetch.",
+			message: "The page was fetched by services.moonshot_fetch.",
 		});
 		expect(asked).toMatchObject({
 			method: "POST",

@@ -70,7 +70,7 @@ export function createFetchUrl(environment: ToolEnvironment, limits: FetchLimits
 		if (page === null) return null;
 		const output = createOutputBuilder(null);
 		output.write(page);
-		return output.success("The page was fetched by the service of services.moonshot_fetch");
+		return output.success("The page was fetched by services.moonshot_fetch");
 	};
 
 	const run = async (url: URL, context: ToolCallContext, signal: AbortSignal): Promise<ToolReturn> => {
@@ -110,7 +110,7 @@ async function describeUnchecked({ path }: Answered, { network }: ToolEnvironmen
 	const variable = variables.find((found) => found !== null);
 	if (variable === undefined || variable === null) return "";
 	const hosts = [...new Set(named.filter((_url, index) => variables[index] !== null).map(({ hostname }) => hostname))];
-	return `The proxy of ${variable} resolved ${hosts.join(", ")}, so it could not be checked that the address is public`;
+	return `The proxy of ${variable} resolved ${hosts.join(", ")}, so agentwire could not check that the address is public`;
 }
 
 async function toResult(answer: Answered, note: string, readPage: ReadPage, signal: AbortSignal): Promise<ToolReturn> {
@@ -133,12 +133,12 @@ async function toResult(answer: Answered, note: string, readPage: ReadPage, sign
 		return output.success(sentences("The page is shown as it is", moved, note));
 	}
 	const fail = (why: string): ToolReturn => toolError(sentences(why, moved, note), "No content extracted");
-	if (kind === "other") return fail(`The page is of the type ${contentType ?? "that nobody knows"}, which is no text`);
+	if (kind === "other") return fail(`The page is not text (${contentType ?? "no content type"})`);
 	const read = await readPage({ body, contentType, url }, signal);
 	if (read.kind === "cancelled") return cancelledResult();
-	if (read.kind === "failed") return fail(`The page is given up: ${read.reason}`);
+	if (read.kind === "failed") return fail(`The page could not be read: ${read.reason}`);
 	const { page } = read;
-	if (page === null) return fail("There is no text in the page; it may need a browser to build itself");
+	if (page === null) return fail("The page has no text; it may need a browser to render");
 	output.write(`${page.title === null ? "" : `Title: ${page.title}\n`}URL: ${url}\n\n${page.markdown}`);
 	return output.success(sentences("This is the main text of the page", note));
 }

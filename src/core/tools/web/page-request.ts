@@ -41,7 +41,7 @@ export function readAddress(text: string, base?: URL): URL | string {
 	const url = URL.canParse(text, base?.href) ? new URL(text, base) : null;
 	if (url === null) return `${JSON.stringify(text)} is not a URL; it must begin with http:// or https://.`;
 	if (!/^https?:$/.test(url.protocol)) return `Only http and https can be fetched, not ${url.protocol}//.`;
-	if (url.username !== "" || url.password !== "") return "A URL with a user name or a password in it is not fetched.";
+	if (url.username !== "" || url.password !== "") return "URLs with a user name or a password are not fetched.";
 	return url;
 }
 
@@ -59,7 +59,7 @@ export async function getPage(
 		return await follow(fetch, start, limits, AbortSignal.any([signal, deadline.signal]));
 	} catch (thrown) {
 		if (signal.aborted) return { kind: "cancelled" };
-		if (deadline.signal.aborted) return timedOut(`The page was not there within ${limits.total / 1000} s.`);
+		if (deadline.signal.aborted) return timedOut(`The page did not load within ${limits.total / 1000} s.`);
 		return toFailure(toNetworkFailure(thrown));
 	} finally {
 		withdraw();
@@ -77,7 +77,7 @@ async function follow(fetch: Fetch, start: URL, limits: PageLimits, signal: Abor
 		await response.body?.cancel();
 		const next = readAddress(location, url);
 		if (typeof next === "string")
-			return failed(`${url.href} redirects to what cannot be fetched. ${next}`, "Bad redirect");
+			return failed(`${url.href} redirects to an address that cannot be fetched. ${next}`, "Bad redirect");
 		if (path.length > limits.redirects) {
 			return failed(`The page redirects more than ${limits.redirects} times.`, "Too many redirects");
 		}
@@ -97,7 +97,7 @@ async function readPage(response: Response, path: readonly URL[], limits: PageLi
 	}
 	await response.body?.cancel().catch(() => {});
 	const limit = `${Math.floor(limits.bytes / 1024 / 1024)} MiB`;
-	return failed(`The page is longer than ${limit}, and is not fetched for that.`, "Page too large");
+	return failed(`The page is larger than ${limit} and was not fetched.`, "Page too large");
 }
 
 function isRedirect(status: number): boolean {
@@ -108,13 +108,13 @@ function toFailure({ kind, message }: NetworkFailure): PageAnswer {
 	switch (kind) {
 		case "address":
 			return failed(
-				`It is not fetched: ${message}. Only what is on the public internet is fetched; the person can allow more with agentwire.fetch_allow in the settings.`,
+				`The page was not fetched: ${message}. Only public internet addresses are allowed; the user can allow others with agentwire.fetch_allow in the settings.`,
 				"Address not allowed",
 			);
 		case "timeout":
 			return timedOut(`The server did not answer in time: ${message}.`);
 		case "size":
-			return failed(`The page is not fetched: ${message}.`, "Page too large");
+			return failed(`The page was not fetched: ${message}.`, "Page too large");
 		case "connection":
 		case "proxy":
 		case "configuration":

@@ -146,10 +146,10 @@ describe("SearchWeb", () => {
 		[sendJson(429, {}, {}), "Failed to search", "HTTP 429"],
 		[sendText(302, { location: "http://127.0.0.1:2/" }, ""), "Failed to search", "HTTP 302"],
 		[sendJson(401, {}, {}), "Failed to search", "key of services.moonshot_search"],
-		[sendText(200, {}, "<html>"), "Failed to parse search results", "something else"],
-		[sendJson(200, {}, { results: [] }), "Failed to parse search results", "something else"],
-		[sendJson(200, {}, { search_results: [{ title: 1 }] }), "Failed to parse search results", "something else"],
-		[sendText(200, {}, " ".repeat(33 * 1024 * 1024)), "Failed to parse search results", "something else"],
+		[sendText(200, {}, "<html>"), "Failed to parse search results", "something other than"],
+		[sendJson(200, {}, { results: [] }), "Failed to parse search results", "something other than"],
+		[sendJson(200, {}, { search_results: [{ title: 1 }] }), "Failed to parse search results", "something other than"],
+		[sendText(200, {}, " ".repeat(33 * 1024 * 1024)), "Failed to parse search results", "something other than"],
 	])("reports an invalid answer: %#", async (answer, brief, words) => {
 		const result = await search(answer);
 		expect(briefOf(result)).toBe(brief);

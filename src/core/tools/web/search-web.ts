@@ -63,7 +63,7 @@ function toResult(results: readonly SearchResult[], query: string): ToolReturn {
 
 function notConfigured(missing: string): ToolReturn {
 	return toolError(
-		`The search service cannot be used: ${missing}. The user can mend it in the settings.`,
+		`The search service cannot be used: ${missing}. The user can fix it in the settings.`,
 		"Search service not configured",
 	);
 }
@@ -93,7 +93,7 @@ function toBody({ query, limit, include_content }: Query): string {
 function refusedBy(status: number): ToolReturn {
 	const hint =
 		status === 401 || status === 403
-			? " It does not accept the key of services.moonshot_search: the user can mend it in the settings."
+			? " It rejected the key of services.moonshot_search: the user can fix it in the settings."
 			: " Try again later, or with other words.";
 	const refusal = `The search service answered with HTTP ${status}.${hint}`;
 	return toolError(sentences(withAdmissionNote(status, refusal)), "Failed to search");
@@ -129,7 +129,7 @@ export function createSearchWeb({ web, clock }: ToolEnvironment): Tool | null {
 		const results = body === null ? null : readAnswer(body.toString("utf8"));
 		if (results !== null) return toResult(results, query.query);
 		return toolError(
-			"The search service answered with something else than search results.",
+			"The search service answered with something other than search results.",
 			"Failed to parse search results",
 		);
 	};

@@ -54,11 +54,11 @@ export class AccessControl {
 		// Blocks DNS rebinding: such a page sends its own name.
 		const { hosts } = this.#settings;
 		if (others.length > 0 || (hosts !== null && !hosts.has(host.toLowerCase()))) {
-			return refused(421, "This server is not reached by that name. Whoever runs it can allow it with --allow-host.");
+			return refused(421, "This server does not accept that host name. Its operator can allow it with --allow-host.");
 		}
-		if (facts.origin !== null && !isOrigin(facts.origin, host)) return refused(403, "This origin is refused.");
+		if (facts.origin !== null && !isOrigin(facts.origin, host)) return refused(403, "This origin is not allowed.");
 		if (facts.fetchSite !== null && facts.fetchSite !== "same-origin" && facts.fetchSite !== "none") {
-			return refused(403, "Requests of other sites are refused.");
+			return refused(403, "Requests from other sites are not allowed.");
 		}
 		return null;
 	}
@@ -72,7 +72,7 @@ export class AccessControl {
 		const scope = token === undefined ? null : await this.#settings.tokens.scopeOf(token);
 		if (token !== undefined && scope !== null) return { kind: "allowed", scope, token };
 		this.#noteFailure(facts.remoteAddress);
-		return refused(401, "A valid token is needed, as: Authorization: Bearer TOKEN.");
+		return refused(401, "A valid token is required: Authorization: Bearer TOKEN.");
 	}
 
 	#isBanned(remoteAddress: string): boolean {

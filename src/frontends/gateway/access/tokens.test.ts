@@ -149,15 +149,15 @@ describe("createTokens", () => {
 	});
 
 	it.each<[string, string, string]>([
-		["no JSON", "{", "it is no JSON"],
-		["another form", '{"tokens":[{"token":"short","scope":"control"}]}', "does not have the form"],
+		["no JSON", "{", "it is not JSON"],
+		["another form", '{"tokens":[{"token":"short","scope":"control"}]}', "does not have the expected format"],
 		[
 			"an unknown scope",
 			JSON.stringify({ tokens: [{ token: "a".repeat(64), scope: "root" }] }),
-			"does not have the form",
+			"does not have the expected format",
 		],
 		["too much", " ".repeat(70_000), "larger than 64 KiB"],
-		["nested brackets", "[".repeat(50_000), "it is no JSON"],
+		["nested brackets", "[".repeat(50_000), "it is not JSON"],
 	])("refuses a file with %s, and says where it is", async (_name, text, why) => {
 		const { file, tokens } = createPlace();
 		writeFileSync(file, text, { mode: 0o600 });

@@ -64,13 +64,13 @@ async function readTokens(path: string, files: Files, user: number | null): Prom
 	const unusable = (why: string, cause?: unknown) =>
 		new KernelError("storage-failed", `The gateway's tokens in ${path} cannot be used: ${why}.`, { cause });
 	const status = await files.status(path);
-	if (status === null) throw unusable("there is no such file; start the gateway again to have one made");
+	if (status === null) throw unusable("the file is missing; restart the gateway to create it");
 	if (process.platform !== "win32" && (status.mode & 0o077) !== 0) {
-		throw unusable(`others on this machine may read or change it; run: chmod 600 ${path}`);
+		throw unusable(`other users of this machine can read or change it; run: chmod 600 ${path}`);
 	}
 	// Its owner can change it regardless of the mode. Checked for users who may read everything, such as root.
 	if (user !== null && status.owner !== undefined && status.owner !== user) {
-		throw unusable("it belongs to another user of this machine; delete it to have one made");
+		throw unusable("it belongs to another user of this machine; delete it to get a new one");
 	}
 	if (status.kind !== "file") throw unusable("it is no file");
 	if (status.size > sizeLimit) throw unusable("it is larger than 64 KiB");
@@ -80,9 +80,9 @@ async function readTokens(path: string, files: Files, user: number | null): Prom
 		content = parseJsonFile(bytes ?? Buffer.alloc(0));
 	} catch (thrown) {
 		// The reason quotes the text, which may be a token.
-		throw unusable("it is no JSON; delete it to have one made", thrown);
+		throw unusable("it is not JSON; delete it to get a new one", thrown);
 	}
 	const parsed = v.safeParse(fileSchema, content);
-	if (!parsed.success) throw unusable("it does not have the form that the gateway writes; delete it to have one made");
+	if (!parsed.success) throw unusable("it does not have the expected format; delete it to get a new one");
 	return parsed.output;
 }

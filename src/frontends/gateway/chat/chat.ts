@@ -69,7 +69,7 @@ export interface ChatParts {
 export async function acceptChat(body: unknown, { sessions, call }: ChatParts): Promise<ChatPlace> {
 	const { id: sessionId, messages, trigger } = readParams(requestSchema, body, "A chat request");
 	if (trigger === "regenerate-message") {
-		throw new KernelError("unsupported", "An answer cannot be made again: send the question as a new message.");
+		throw new KernelError("unsupported", "An answer cannot be regenerated: send the question as a new message.");
 	}
 	const origin = { scope: "control", turnKey: null, trace: null } as const;
 	const last = messages.at(-1);
@@ -80,7 +80,7 @@ export async function acceptChat(body: unknown, { sessions, call }: ChatParts): 
 		const place = await withSession(sessions, sessionId, {}, ({ session }) => findTurn(session, metadata.turnId));
 		return { ...place, from: metadata.cursor, shown, denied };
 	}
-	if (last?.role !== "user") throw new KernelError("invalid-input", "The last message must be one of the user.");
+	if (last?.role !== "user") throw new KernelError("invalid-input", "The last message must be from the user.");
 	const params = { sessionId, input: textOf(last), files: filesOf(last), key: `chat ${last.id}` };
 	const { turnId } = v.parse(v.object({ turnId: text }), await call("turn.start", params, origin));
 	return await withSession(sessions, sessionId, {}, ({ session }) => findTurn(session, turnId));

@@ -33,15 +33,14 @@ export function readTarget(path: string, query: string): SocketTarget {
 		throw new HttpRefusal(400, text);
 	};
 	if (path === "/acp") {
-		if (values.length > 0) refuse("/acp takes no parameters; the token comes in a header.");
+		if (values.length > 0) refuse("/acp takes no parameters; send the token in a header.");
 		return { kind: "acp" };
 	}
 	if (path === "/wire") {
 		const [value, ...others] = values;
 		const [, id = ""] = /^session=(.+)$/.exec(value ?? "") ?? [];
-		if (id === "" || others.length > 0)
-			refuse("/wire needs session=ID, and takes nothing else; the token comes in a header.");
+		if (id === "" || others.length > 0) refuse("/wire takes session=ID and nothing else; send the token in a header.");
 		return { kind: "wire", sessionId: decoded(id) };
 	}
-	throw new HttpRefusal(404, "There is no WebSocket at this path; there are /acp and /wire?session=ID.");
+	throw new HttpRefusal(404, "No WebSocket at this path. Available: /acp and /wire?session=ID.");
 }

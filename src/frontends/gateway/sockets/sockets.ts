@@ -88,7 +88,7 @@ export class Sockets {
 			if (socket === null) return;
 			const client = new Client(socket, request, this.#parts, stopping.signal);
 			const withdraw = this.#parts.watchToken(token, () =>
-				client.cut(closeCodes.revoked, "The token is not valid any more."),
+				client.cut(closeCodes.revoked, "The token is no longer valid."),
 			);
 			try {
 				const visit: SocketVisit = handle === null ? { dialect: "acp" } : { dialect: "kimi", session: handle.session };
@@ -97,7 +97,7 @@ export class Sockets {
 			} catch (error) {
 				// The handshake is done, so no HTTP response is possible.
 				this.#parts.log.error("A socket could not be served.", { error });
-				client.cut(closeCodes.failed, "The server has a fault, which it has logged.");
+				client.cut(closeCodes.failed, "Internal error; the server's log has the details.");
 			} finally {
 				withdraw();
 				client.close();
@@ -164,7 +164,7 @@ class Client implements MessageSocket {
 		if (this.#isOver) onEnd();
 		this.#socket.on("message", (data, isBinary) => {
 			if (this.#isOver) return;
-			if (isBinary) this.cut(closeCodes.notText, "Messages are texts of JSON.");
+			if (isBinary) this.cut(closeCodes.notText, "Messages must be JSON text.");
 			else onMessage(data.toString());
 		});
 		this.#socket.resume();
@@ -208,7 +208,7 @@ class Client implements MessageSocket {
 			const now = socket.bytesRead + this.#sent;
 			silent = now === seen ? silent + 1 : 0;
 			seen = now;
-			if (silent >= silentBeats) return this.cut(closeCodes.silent, "There was no sign of life.");
+			if (silent >= silentBeats) return this.cut(closeCodes.silent, "The connection timed out.");
 			this.#socket.ping();
 			this.#withdrawBeat = this.#parts.clock.after(socketBeat, beat, true);
 		};

@@ -22,7 +22,7 @@ const names = v.pipe(v.array(v.string()), v.maxLength(maximumTexts));
 /** A text for the system prompt, or none at all. */
 export const systemPromptSchema = v.union(
 	[v.string(), v.pipe(plainObject, v.strictObject({ action: v.literal("disable") }))],
-	'must be a text or {"action":"disable"}',
+	'must be a string or {"action":"disable"}',
 );
 export type SystemPrompt = v.InferOutput<typeof systemPromptSchema>;
 

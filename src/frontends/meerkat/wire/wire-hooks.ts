@@ -11,7 +11,7 @@ import {
 import { namedObject, nullish, plainObject } from "./schema.ts";
 
 const text = v.string();
-const textWithoutNul = v.pipe(text, v.regex(/^[^\0]*$/, "must have no NUL"));
+const textWithoutNul = v.pipe(text, v.regex(/^[^\0]*$/, "must not contain a NUL character"));
 /** Milliseconds of a hook that does not say how long it may take. */
 const standardTime = 5000;
 const standardPriority = 100;

@@ -42,7 +42,7 @@ export function toBodyStream(
 				if (piece === null) controller.close();
 				else controller.enqueue(piece);
 			},
-			cancel: () => queue.abort(new Error("nobody reads the answer any more")),
+			cancel: () => queue.abort(new Error("nobody reads the answer anymore")),
 		},
 		// Data waits in `queue` instead.
 		{ highWaterMark: 0 },
@@ -141,7 +141,7 @@ class BodyQueue implements BodySource {
 		this.#total += piece.length;
 		const limit = this.#limits.bytes;
 		if (limit !== null && this.#total > limit) {
-			const text = `the answer has more than ${Math.floor(limit / 1024 / 1024)} MiB, and was broken off`;
+			const text = `the answer has more than ${Math.floor(limit / 1024 / 1024)} MiB, and was cut off`;
 			this.#fail(new NetworkError("size", text));
 			return;
 		}

@@ -157,7 +157,7 @@ function send(socket: Socket, { method, target, headers, body }: Outgoing): Sent
 			interim += 1;
 			if (interim > interimLimit) fail(new Error(`the server sent more than ${interimLimit} heads before its answer`));
 		});
-		request.on("upgrade", () => fail(new Error("the server wants to speak another protocol than HTTP")));
+		request.on("upgrade", () => fail(new Error("the server wants to switch to a protocol other than HTTP")));
 		request.on("response", (message) => {
 			// Never throw here: the error would be thrown into the parser, and end the process.
 			message.on("error", () => {});

@@ -16,7 +16,7 @@ export function redirectOf(status: number, headers: Headers, from: URL): URL | n
 	if (location === null) return null;
 	// Servers send non-ASCII characters as UTF-8.
 	const text = Buffer.from(location, "latin1").toString("utf8");
-	if (!URL.canParse(text, from.href)) throw new Error("the server redirects to what is no address");
+	if (!URL.canParse(text, from.href)) throw new Error("the server redirects to an invalid address");
 	const url = new URL(text, from);
 	if (url.hash === "") url.hash = from.hash;
 	return url;

@@ -50,7 +50,7 @@ export async function toRequestParts(
 function toMethod(given: string): string {
 	const method = standardMethods.has(given.toUpperCase()) ? given.toUpperCase() : given;
 	if (/^(?:connect|trace|track)$/i.test(method)) throw new TypeError(`The method ${method} is not requested.`);
-	if (!/^[\w!#$%&'*+.^`|~-]+$/.test(method)) throw new TypeError("The method is no word that HTTP knows.");
+	if (!/^[\w!#$%&'*+.^`|~-]+$/.test(method)) throw new TypeError("The method is not valid in HTTP.");
 	return method;
 }
 

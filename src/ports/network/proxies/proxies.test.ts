@@ -57,7 +57,7 @@ describe("the proxy of a URL", () => {
 	});
 
 	it.each([
-		["socks4://me:secret@p", /^HTTPS_PROXY names a proxy of a kind that cannot be used \(socks4\)/],
+		["socks4://me:secret@p", /^HTTPS_PROXY names an unsupported kind of proxy \(socks4\)/],
 		["http://me:secret@", /^HTTPS_PROXY is not the URL of a proxy/],
 		["http://p:99999999", /^HTTPS_PROXY is not the URL of a proxy/],
 	])("is refused when it is %s, without quoting it", (value, message) => {

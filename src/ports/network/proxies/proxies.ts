@@ -55,7 +55,7 @@ function readProxy(variable: string, value: string): ProxyServer {
 	if (protocol === undefined) {
 		throw new NetworkError(
 			"configuration",
-			`${variable} names a proxy of a kind that cannot be used (${scheme}); known are ${[...protocols.keys()].join(", ")}.`,
+			`${variable} names an unsupported kind of proxy (${scheme}); supported are ${[...protocols.keys()].join(", ")}.`,
 		);
 	}
 	// Parsed with http, so that the host is normalized like that of any URL.

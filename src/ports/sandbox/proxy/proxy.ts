@@ -158,7 +158,7 @@ class ProxyConnections {
 	async #serveHttp(client: Socket, reader: ByteReader): Promise<void> {
 		const head = await reader.takeUntil("\r\n\r\n", headLimit);
 		const request = head === null ? null : parseHttpRequest(head.toString("latin1"));
-		if (request === null) return void client.end(httpAnswer("400 Bad Request", "This is no request to a proxy."));
+		if (request === null) return void client.end(httpAnswer("400 Bad Request", "This is not a proxy request."));
 		const outside = await this.#reach(client, request.host, request.port);
 		if (isRefusal(outside)) {
 			const status = outside.kind === "denied" ? "403 Forbidden" : "502 Bad Gateway";

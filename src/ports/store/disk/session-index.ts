@@ -164,7 +164,7 @@ export function createSessionIndex(options: {
 		const aside = await damagedPath(files, indexPath);
 		await files.replace(aside, bytes, { sync: true });
 		const found = { path: indexPath, copiedTo: aside, ...counted(content) };
-		log.warn("the session index could not be read and is written anew", found);
+		log.warn("the session index could not be read and is rewritten", found);
 	};
 
 	/** The last content read, with the file's status. */

@@ -12,7 +12,7 @@ const copyInterval = 5_000;
 /** Maximum output bytes copied, from the end. */
 const copiedOutput = 64 * 1024;
 
-const lostReason = "The command ran on another machine, which does not have the session any more.";
+const lostReason = "The command ran on another machine, which no longer has the session.";
 
 export interface LocalFiles {
 	readonly files: Files;

@@ -55,7 +55,7 @@ export async function checkStore(database: Database): Promise<StoreCheck> {
 	for (const part of sessionParts) {
 		const rows = await read(`select distinct session_id as id from ${schema}.${part} x
 			where not exists (select from ${schema}.session s where s.id = x.session_id) limit ${most}`);
-		for (const { id } of rows) problems.push(`The table ${part} has rows of ${String(id)}, which is no session.`);
+		for (const { id } of rows) problems.push(`The table ${part} has rows of ${String(id)}, which is not a session.`);
 	}
 	const gaps = await read(`select s.id, s.last_seq, count(e.seq) as events, coalesce(max(e.seq), 0) as newest
 		from ${schema}.session s left join ${schema}.event e on e.session_id = s.id

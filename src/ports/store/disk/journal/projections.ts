@@ -68,7 +68,7 @@ export function createProjections(options: ProjectionOptions): Projections {
 		} catch (thrown) {
 			if (outdated.has(name)) return;
 			outdated.add(name);
-			log.warn("a file that the journal has everything of could not be written", {
+			log.warn("a file derived from the journal could not be written", {
 				directory,
 				file: name,
 				cause: errorText(thrown),
