@@ -86,7 +86,7 @@ async function answer(
 	if (action.name === "delete" || action.name === "fork") {
 		if ("kimiCode" in found) {
 			process.stderr.write(
-				`Error: ${found.row.id} is a session of kimi-code, which is only read here. Its own program ${action.name}s it.\n`,
+				`Error: ${found.row.id} is a session of kimi-code, which is read-only here. Use kimi-code to ${action.name} it.\n`,
 			);
 			return 1;
 		}
