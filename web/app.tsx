@@ -3,6 +3,7 @@ import type { ComponentType, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Attention } from "./attention.tsx";
 import { Composer } from "./composer.tsx";
+import type { ForkDialog } from "./fork.tsx";
 import { Header } from "./header.tsx";
 import { ConversationLog } from "./log.tsx";
 import { NewSession } from "./new-session.tsx";
@@ -10,7 +11,7 @@ import type { Palette as PaletteView } from "./palette.tsx";
 import { Panel } from "./panel.tsx";
 import type { ConversationSearch as SearchView } from "./search.tsx";
 import { Sessions } from "./sessions.tsx";
-import { access, attempt, currentId, fault, leave, lost, models, notice, report, startDemo } from "./store.ts";
+import { access, attempt, currentId, fault, forking, leave, lost, models, notice, report, startDemo } from "./store.ts";
 
 export function App(): JSX.Element {
 	const [drawer, setDrawer] = useState(false);
@@ -90,6 +91,7 @@ export function App(): JSX.Element {
 				) : null}
 			</main>
 			{isOpen && !isLost ? <Panel /> : null}
+			<Fork />
 			{Palette === null ? null : (
 				<Palette
 					onClose={() => setPalette(null)}
@@ -117,6 +119,15 @@ export function App(): JSX.Element {
 			) : null}
 		</div>
 	);
+}
+
+function Fork(): JSX.Element | null {
+	const [Dialog, setDialog] = useState<typeof ForkDialog | null>(null);
+	const asked = forking.value;
+	useEffect(() => {
+		if (asked !== null) void import("./fork.tsx").then((loaded) => setDialog(() => loaded.ForkDialog));
+	}, [asked]);
+	return Dialog === null || asked === null ? null : <Dialog {...asked} />;
 }
 
 /** What was done, with a way back. */

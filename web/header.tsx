@@ -2,7 +2,18 @@
 import type { JSX } from "preact";
 import { Icon } from "./icons.tsx";
 import { SessionTitle } from "./session-title.tsx";
-import { access, archive, attempt, connection, conversation, currentId, fork, lost, tick, workDir } from "./store.ts";
+import {
+	access,
+	archive,
+	attempt,
+	connection,
+	conversation,
+	currentId,
+	forking,
+	lost,
+	tick,
+	workDir,
+} from "./store.ts";
 
 interface HeaderActions {
 	readonly onSessions: () => void;
@@ -10,6 +21,8 @@ interface HeaderActions {
 	readonly onDetails: () => void;
 	readonly hasDetails: boolean;
 }
+
+const wholeSession = { before: null, prompt: "" };
 
 const menuId = "session-actions";
 
@@ -19,7 +32,7 @@ export function Header({ onSearch, onSessions, onDetails, hasDetails }: HeaderAc
 	const mayControl = access.value === "control";
 	const actions = [
 		{ icon: "search", label: "Find", run: onSearch, isAllowed: true },
-		{ icon: "fork", label: "Fork", run: () => attempt(fork), isAllowed: mayControl },
+		{ icon: "fork", label: "Fork", run: () => (forking.value = wholeSession), isAllowed: mayControl },
 		{ icon: "archive", label: "Archive", run: () => attempt(archive), isAllowed: mayControl },
 	] as const;
 	const status =

@@ -11,7 +11,7 @@ import {
 	conversation,
 	create,
 	currentId,
-	fork,
+	forking,
 	mode,
 	model,
 	models,
@@ -132,7 +132,11 @@ function actions(onKeys: () => void, onDetails: () => void): Entry[] {
 		...(conversation.isRunning ? [{ label: "Stop", about: "Esc Esc", run: () => attempt(stop) }] : []),
 		...anywhere,
 		...looking,
-		{ label: "Fork this session", about: "continue in a copy", run: () => attempt(fork) },
+		{
+			label: "Fork this session",
+			about: "continue in a copy",
+			run: () => (forking.value = { before: null, prompt: "" }),
+		},
 		{ label: "Archive this session", about: "its files stay", run: () => attempt(archive) },
 		...modes.value
 			.filter((each) => each !== mode.value)

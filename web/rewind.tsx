@@ -150,7 +150,7 @@ function PlannedFile({ file, turnId }: { file: FilePlan["files"][number]; turnId
 	);
 }
 
-function Facts({ title, facts }: { title: string; facts: readonly string[] }): JSX.Element | null {
+export function Facts({ title, facts }: { title: string; facts: readonly string[] }): JSX.Element | null {
 	if (facts.length === 0) return null;
 	return (
 		<details class="facts">

@@ -35,6 +35,8 @@ export const edited = signal<{
 	readonly text: string;
 	readonly rest: readonly ContentPart[];
 } | null>(null);
+/** What is about to be forked: the session, or what was before a turn with this prompt. */
+export const forking = signal<{ readonly before: string | null; readonly prompt: string } | null>(null);
 export const tasks = signal<Result<"session.background-tasks">>([]);
 /** The modes that can be chosen for the session. */
 export const modes = signal<readonly SessionMode[]>(sessionModes);
@@ -415,9 +417,15 @@ export async function setMode(wanted: SessionMode): Promise<void> {
 export const setModel = async (alias: string | null, thinking: boolean | null) =>
 	call("model.set", { sessionId: opened(), model: alias, thinking });
 
-export async function fork(): Promise<void> {
-	open((await call("sessions.fork", { sessionId: opened() })).sessionId);
+/** From before the turn, or with null from the end; with null files in the same directory. */
+export async function fork(before: string | null, files: { directory: string; worktree?: boolean } | null) {
+	const forked = await call("sessions.fork", {
+		sessionId: opened(),
+		...(before === null ? {} : { before }),
+		...(files === null ? {} : { files }),
+	});
 	await refresh().catch(() => {});
+	return forked;
 }
 
 export async function archive(): Promise<void> {

@@ -5,7 +5,7 @@ import type { UserInput } from "../src/api/values/content.ts";
 import type { Turn, TurnEnd } from "./blocks.ts";
 import { Icon, type IconName } from "./icons.tsx";
 import type { RewindDialog } from "./rewind.tsx";
-import { access, attempt, edited, isWorking, resend, send } from "./store.ts";
+import { access, attempt, edited, forking, isWorking, resend, send } from "./store.ts";
 import { attachedFile, plainInput } from "./texts.ts";
 
 interface ActionProps {
@@ -46,6 +46,11 @@ export function PromptActions({ turn }: { turn: Turn }): JSX.Element {
 						icon="rewind"
 						label="Rewind"
 						onClick={() => void import("./rewind.tsx").then((loaded) => setDialog(() => loaded.RewindDialog))}
+					/>
+					<Action
+						icon="fork"
+						label="Fork"
+						onClick={() => (forking.value = { before: id, prompt: plainInput(prompt) })}
 					/>
 				</>
 			) : null}

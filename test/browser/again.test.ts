@@ -1,4 +1,5 @@
 // What a person does again: goes back to before a message with its files, edits it, tries once more.
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -87,6 +88,59 @@ describe.skipIf(!hasBrowser)("doing it again", () => {
 		expect(readFileSync(file, "utf8")).toBe("one\n");
 		await page.getByRole("button", { name: "Undo" }).click();
 		await expect.poll(() => readFileSync(file, "utf8")).toBe("three\n");
+	});
+
+	it("forks before a message with the files as they were, says what it could not copy, and why it cannot", async () => {
+		const stage = createStage({
+			scripts: [
+				"text: Hello.",
+				toolCall("a", "StrReplaceFile", { path: "cart.js", edit: { old: "one", new: "two" } }),
+				"text: All done.",
+			],
+		});
+		const file = path.join(stage.workDir, "cart.js");
+		writeFileSync(file, "one\n");
+		execFileSync("mkfifo", [path.join(stage.workDir, "pipe")]);
+		const { address } = await serveWeb(stage);
+		const { page } = await watch(await (await launch()).newContext(wide));
+		await beginSession(page, address);
+		await say(page, "greet");
+		await page.getByText("Hello.").waitFor();
+		await say(page, "change it");
+		await page.getByRole("heading", { name: "Edit cart.js?" }).waitFor();
+		await decide(page, "1");
+		await page.getByText("All done.").waitFor();
+		await page.locator("main .actions").getByRole("button", { name: "Fork" }).last().click();
+		const dialog = page.getByRole("dialog", { name: "Fork" });
+		await dialog.getByText("change it").waitFor();
+		await dialog.getByLabel(/^In a new git worktree/).check();
+		const directory = dialog.getByRole("textbox", { name: "New directory" });
+		await expect.poll(() => directory.inputValue(), { timeout: 10_000 }).toBe(`${stage.workDir}-fork`);
+		await dialog.getByRole("button", { name: "Fork" }).click();
+		await dialog.getByRole("alert").getByText(`${stage.workDir} is not in a git repository.`).waitFor();
+		await dialog.getByLabel(/^In a new directory/).check();
+		await directory.fill(path.join(stage.workDir, "inside"));
+		await dialog.getByRole("button", { name: "Fork" }).click();
+		await dialog.getByRole("alert").getByText("Choose a directory outside of it.").waitFor();
+		await directory.fill(`${stage.workDir}-fork`);
+		await dialog.getByRole("button", { name: "Fork" }).click();
+		await dialog.getByRole("heading", { name: "Forked, but not all files could be copied" }).waitFor();
+		await dialog.locator("summary", { hasText: "Not copied (1)" }).click();
+		await dialog.getByText("pipe: it is neither a file, nor a directory, nor a link").waitFor();
+		await dialog.getByRole("button", { name: "Open the fork" }).click();
+		await page.locator(".directory", { hasText: `${stage.workDir}-fork` }).waitFor();
+		await page.getByText("Hello.").waitFor();
+		expect(await page.getByText("All done.").count()).toBe(0);
+		expect(readFileSync(path.join(`${stage.workDir}-fork`, "cart.js"), "utf8")).toBe("one\n");
+		expect(readFileSync(file, "utf8")).toBe("two\n");
+		// The whole fork, again in its own directory.
+		await page.locator(".session-actions").getByRole("button", { name: "Fork" }).click();
+		await dialog.getByRole("heading", { name: "Fork this session?" }).waitFor();
+		const sessions = await page.locator("[data-session]").count();
+		await dialog.getByRole("button", { name: "Fork" }).click();
+		await expect.poll(() => page.locator("[data-session]").count(), { timeout: 10_000 }).toBe(sessions + 1);
+		await dialog.waitFor({ state: "detached" });
+		await page.locator(".directory", { hasText: `${stage.workDir}-fork` }).waitFor();
 	});
 
 	it("sends an edited message in place of the earlier one, and nothing when that is cancelled", async () => {

@@ -129,6 +129,11 @@ describe.skipIf(!hasBrowser)("the page, to look at", () => {
 		await rewind.locator(".diff").waitFor();
 		await show("rewind");
 		await rewind.getByRole("button", { name: "Cancel" }).click();
+		await page.locator("main .actions").getByRole("button", { name: "Fork" }).click();
+		const fork = page.getByRole("dialog", { name: "Fork" });
+		await fork.getByLabel(/^In a new directory/).check();
+		await show("fork");
+		await fork.getByRole("button", { name: "Cancel" }).click();
 		await page.keyboard.press("Control+k");
 		await page.getByRole("dialog", { name: "Go to or do" }).waitFor();
 		await show("palette");
