@@ -3,7 +3,17 @@ import { parseArgs } from "node:util";
 import { type GatewayLoad, loadForm, readLoads } from "./gateway/loads.ts";
 
 /** The kinds of run that measure one thing alone; of several that are asked for, the first counts. */
-const kinds = ["providers", "sessions", "permissions", "acp", "gateway", "streaming", "store", "start"] as const;
+const kinds = [
+	"providers",
+	"sessions",
+	"permissions",
+	"rewind",
+	"acp",
+	"gateway",
+	"streaming",
+	"store",
+	"start",
+] as const;
 export type RunKind = (typeof kinds)[number];
 
 export interface Choice {
@@ -37,6 +47,7 @@ export function readChoice(words: readonly string[], executable: string): Choice
 			providers: { type: "boolean", default: false },
 			sessions: { type: "boolean", default: false },
 			permissions: { type: "boolean", default: false },
+			rewind: { type: "boolean", default: false },
 			acp: { type: "boolean", default: false },
 			gateway: { type: "boolean", default: false },
 			streaming: { type: "boolean", default: false },

@@ -9,6 +9,7 @@ import { runGateway } from "../bench/runs/gateway.ts";
 import { runOverview } from "../bench/runs/overview.ts";
 import { runPermissions } from "../bench/runs/permissions.ts";
 import { runProviders } from "../bench/runs/providers.ts";
+import { runRewind } from "../bench/runs/rewind.ts";
 import { runSessions } from "../bench/runs/sessions.ts";
 import { runStarts } from "../bench/runs/start.ts";
 import { runStore } from "../bench/runs/store.ts";
@@ -22,6 +23,7 @@ const runs: Readonly<Record<RunKind, Run>> = {
 	providers: runProviders,
 	sessions: runSessions,
 	permissions: runPermissions,
+	rewind: runRewind,
 	acp: runEditors,
 	gateway: runGateway,
 	streaming: runStreaming,

@@ -444,6 +444,26 @@ describe.each(["with git", "without git"])("the file history %s", (kind) => {
 		expect(picture(path.join(base, "new"))).toBe(picture());
 	});
 
+	it("finds what a command does in a directory whose list it knows, whatever the time that the command gives it", async () => {
+		// What was written a moment ago counts as old.
+		const history = open({ clock: { ...systemClock, now: () => systemClock.now() + 10_000 } });
+		await command(history, "t1", "true");
+		const before = picture();
+		await command(
+			history,
+			"t2",
+			"touch -r src stamp; echo new > src/new.txt; mv src/b.txt src/c.txt; rm src/link; rmdir empty; touch -r stamp src; rm stamp",
+		);
+		expect(
+			(await history.records())
+				.at(-1)
+				?.paths.map((each) => path.relative(work, each.path))
+				.sort(),
+		).toEqual(["empty", "src/b.txt", "src/c.txt", "src/link", "src/new.txt"]);
+		await back(history, "t2");
+		expect(picture()).toBe(before);
+	});
+
 	it("goes back over several turns, also in a later process", async () => {
 		const first = picture();
 		await command(open(), "t1", "echo 1 > src/a.txt; echo 1 > n.txt");

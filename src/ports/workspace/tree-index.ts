@@ -10,7 +10,7 @@ import { type ReadPath, readPath, unread } from "./file-bytes.ts";
 import { blobId, type GitSource } from "./git-source.ts";
 import type { LogLine } from "./history-log.ts";
 import type { ObjectStore } from "./object-store.ts";
-import { hasStamp, look, newWalk, type Seen, type Walk, walk } from "./walk.ts";
+import { clockGrain, hasStamp, Listings, look, newWalk, type Seen, type Walk, walk } from "./walk.ts";
 
 export interface IndexedPath {
 	readonly entry: Entry;
@@ -50,9 +50,6 @@ export interface Scan {
 	readonly isTooMany: boolean;
 }
 
-/** Milliseconds within which two changes of a file may have equal timestamps. */
-const clockGrain = 50;
-
 export class TreeIndex {
 	readonly #settings: TreeSettings;
 	readonly #paths = new Map<string, IndexedPath>();
@@ -62,6 +59,7 @@ export class TreeIndex {
 	#isKnown = false;
 	#bytes = 0;
 	#walks = 0;
+	readonly #listings = new Listings();
 
 	constructor(settings: TreeSettings) {
 		this.#settings = settings;
@@ -177,7 +175,7 @@ export class TreeIndex {
 			this.#ignored = await this.#settings.git.ignored();
 		}
 		const startedAt = this.#settings.now();
-		const found = await this.#walk();
+		const found = await this.#walk(startedAt);
 		if (found.isTooMany) {
 			return {
 				changes: [],
@@ -243,7 +241,7 @@ export class TreeIndex {
 		return { changes, toRead };
 	}
 
-	async #walk(): Promise<Walk> {
+	async #walk(startedAt: number): Promise<Walk> {
 		const { limits, excluded } = this.#settings;
 		const result = newWalk();
 		const isFirst = !this.#isKnown;
@@ -260,6 +258,8 @@ export class TreeIndex {
 			isLater: (directory: string) => !isFirst && (this.#blobs?.size ?? 0) > 0 && !this.#paths.has(directory),
 			excluded: new Set(excluded),
 			fileLimit: limits.files,
+			listings: this.#listings,
+			startedAt,
 		};
 		await walk({ ...request, roots: await this.#resolvedRoots() }, result);
 		if (result.later.length === 0 || result.isTooMany) return result;

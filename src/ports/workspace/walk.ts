@@ -1,5 +1,5 @@
 // Lists everything below the roots with metadata. Reads only names and metadata, follows no links, and yields to other work.
-import { lstatSync, readdirSync, type Stats } from "node:fs";
+import { lstatSync, readdirSync, type Stats, statfsSync } from "node:fs";
 import { createPace } from "../../base/pace.ts";
 import type { Stamp } from "./entry.ts";
 
@@ -21,6 +21,10 @@ export interface WalkRequest {
 	/** Excluded with all their contents. */
 	readonly excluded: ReadonlySet<string>;
 	readonly fileLimit: number;
+	/** What earlier walks read. */
+	readonly listings: Listings;
+	/** Milliseconds since the epoch. */
+	readonly startedAt: number;
 }
 
 export interface Walk {
@@ -46,25 +50,13 @@ const repositoryName = ".git";
 /** Adds everything below the roots to the walk. */
 export async function walk(request: WalkRequest, result: Walk): Promise<void> {
 	const pace = createPace();
-	const waiting = [...request.roots];
-	for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
+	const waiting = request.roots.map((root) => [root, lstat(root)] as const);
+	for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+		const [directory, own] = next;
 		result.isTooMany = result.seen.size + result.known > request.fileLimit;
 		if (result.isTooMany) return;
-		let names: string[];
-		try {
-			names = readdirSync(directory);
-		} catch {
-			result.unreadable.push(directory);
-			continue;
-		}
-		for (const name of names) {
-			if (name === repositoryName) continue;
-			const target = directory === "/" ? `/${name}` : `${directory}/${name}`;
-			if (request.excluded.has(target)) continue;
-			if (name.includes("\ufffd")) {
-				result.unnamed.push(target);
-				continue;
-			}
+		const targets = request.listings.find(directory, own) ?? list(directory, own, request, result);
+		for (const target of targets) {
 			const stats = lstat(target);
 			if (stats === null) continue;
 			if (request.isKnown(target, stats)) {
@@ -77,11 +69,89 @@ export async function walk(request: WalkRequest, result: Walk): Promise<void> {
 			else if (request.isLater(target)) result.later.push(target);
 			else {
 				result.seen.set(target, seen);
-				waiting.push(target);
+				waiting.push([target, stats]);
 			}
 		}
 		const rest = pace.rest();
 		if (rest !== undefined) await rest;
+	}
+}
+
+/** The paths in a directory that are walked. */
+function list(directory: string, own: Stats | null, request: WalkRequest, result: Walk): readonly string[] {
+	let names: string[];
+	try {
+		names = readdirSync(directory);
+	} catch {
+		result.unreadable.push(directory);
+		return [];
+	}
+	const targets: string[] = [];
+	let isWhole = true;
+	for (const name of names) {
+		if (name === repositoryName) continue;
+		const target = directory === "/" ? `/${name}` : `${directory}/${name}`;
+		if (request.excluded.has(target)) continue;
+		if (name.includes("\ufffd")) {
+			result.unnamed.push(target);
+			isWhole = false;
+		} else targets.push(target);
+	}
+	if (isWhole) request.listings.note(directory, own, targets, request.startedAt);
+	return targets;
+}
+
+/** Milliseconds within which two changes may have equal timestamps. */
+export const clockGrain = 50;
+
+/** File systems that change the times of a directory with every entry: ext, XFS, Btrfs, tmpfs, OverlayFS, F2FS, ZFS. */
+const exactFileSystems: ReadonlySet<number> = new Set([
+	0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1,
+]);
+
+interface Listing {
+	readonly changedAt: number;
+	readonly modifiedAt: number;
+	readonly inode: number;
+	readonly device: number;
+	readonly targets: readonly string[];
+}
+
+/** Lists of directories that did not change since they were read, so that they are not read again. */
+export class Listings {
+	readonly #known = new Map<string, Listing>();
+	/** By device. */
+	readonly #areExact = new Map<number, boolean>();
+
+	find(directory: string, own: Stats | null): readonly string[] | null {
+		const known = this.#known.get(directory);
+		if (known === undefined || own === null) return null;
+		const { changedAt, modifiedAt, inode, device, targets } = known;
+		const isSame = own.ctimeMs === changedAt && own.mtimeMs === modifiedAt && own.ino === inode && own.dev === device;
+		return isSame ? targets : null;
+	}
+
+	/** `own` was read before the list. */
+	note(directory: string, own: Stats | null, targets: readonly string[], startedAt: number): void {
+		const isSettled = own !== null && Math.max(own.ctimeMs, own.mtimeMs) < startedAt - clockGrain;
+		if (!isSettled || !this.#isExact(directory, own.dev)) this.#known.delete(directory);
+		else {
+			const { ctimeMs: changedAt, mtimeMs: modifiedAt, ino: inode, dev: device } = own;
+			this.#known.set(directory, { changedAt, modifiedAt, inode, device, targets });
+		}
+	}
+
+	#isExact(directory: string, device: number): boolean {
+		const known = this.#areExact.get(device);
+		if (known !== undefined) return known;
+		let isExact = false;
+		try {
+			isExact = process.platform === "linux" && exactFileSystems.has(statfsSync(directory).type);
+		} catch {
+			// The directory is gone.
+		}
+		this.#areExact.set(device, isExact);
+		return isExact;
 	}
 }
 
