@@ -1,12 +1,9 @@
-// Assembles the streamed parts of a model answer: its content, and each tool call once complete.
 import { type ContentPart, isBlankText, type ToolCall } from "../../api/values/content.ts";
 import { withArguments } from "../../api/values/delta-merger.ts";
 import type { ModelPart } from "../models/model.ts";
 
 export interface Assembly {
-	/** Adds the next part; returns the open tool call if this part completes it. */
 	push(part: ModelPart): ToolCall | null;
-	/** Ends the answer; returns the tool call that was still open. */
 	end(): ToolCall | null;
 	content(): readonly ContentPart[];
 	toolCalls(): readonly ToolCall[];

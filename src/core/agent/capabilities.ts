@@ -1,4 +1,3 @@
-// Checks that a model supports the content types of a message.
 import type { ContentPart } from "../../api/values/content.ts";
 import type { TurnError } from "../../api/values/event.ts";
 import type { Capability, Model } from "../models/model.ts";
@@ -11,7 +10,6 @@ const needed: { readonly [T in ContentPart["type"]]: Capability | null } = {
 	video_url: "video_in",
 };
 
-/** The error for a capability that the model lacks; null if it supports all content. */
 export function missingCapability(model: Model, parts: readonly ContentPart[]): TurnError | null {
 	const missing = new Set<Capability>();
 	for (const part of parts) {

@@ -1,4 +1,3 @@
-// Compaction: replaces the older part of a context with a summary written by the model (agent-kernel §5.9).
 import { type ContentPart, textPart } from "../../api/values/content.ts";
 import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
 import { createFailure, type Model } from "../models/model.ts";
@@ -60,10 +59,7 @@ export function isCompactionDue(model: Model, { context, compaction }: Dependenc
 	return tokens >= model.maxContextSize * triggerRatio || tokens + reservedTokens >= model.maxContextSize;
 }
 
-/**
- * Compacts the context and emits begin and end, the end on failure too. `focus` is what the user wants to preserve. Rejects only
- * if something could not be persisted.
- */
+/** `focus` is what the user wants to preserve. Emits begin and end, also on failure. Rejects only on storage failures. */
 export async function compact(
 	model: Model,
 	trigger: CompactionTrigger,
@@ -125,10 +121,7 @@ async function replaceUnlessCancelled(
 	return { kind: "cancelled" };
 }
 
-/**
- * Halves the tool results in a context that is too long even after compaction, and emits begin and end like a compaction. Null if
- * there is nothing to shorten.
- */
+/** Halves tool results in a context that is too long even after compaction; null if there is nothing to shorten. */
 export function shortenResults(
 	model: Model,
 	dependencies: Pick<Dependencies, "context" | "commit" | "emit">,
@@ -154,7 +147,6 @@ export function shortenResults(
 	};
 }
 
-/** The messages to summarize, and the last ones to preserve. */
 function split(messages: readonly HistoryEntry[]): {
 	readonly older: readonly HistoryEntry[];
 	readonly preserved: readonly HistoryEntry[];

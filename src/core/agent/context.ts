@@ -1,12 +1,8 @@
-// An agent's context: what its model sees. Persists every row through a ContextLog.
 import { type ContentPart, joinTexts, toParts, type UserInput } from "../../api/values/content.ts";
 import type { ContextChange, ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
 
 export interface ContextLog {
-	/**
-	 * Resolves when the change is persisted. With `withNext`, resolves earlier: the change is persisted with or before the next
-	 * one.
-	 */
+	/** With `withNext`, resolves early: the change is persisted with or before the next one. */
 	change(change: ContextChange, options?: { readonly withNext: boolean }): Promise<unknown>;
 }
 
@@ -20,7 +16,6 @@ export class Context {
 	#rows: ContextRow[] = [];
 	#messages: HistoryEntry[] = [];
 	#tokenCount = 0;
-	/** Characters added since the last token count. */
 	#uncounted = 0;
 	#nextCheckpoint = 0;
 
@@ -50,7 +45,6 @@ export class Context {
 		return this.#messages;
 	}
 
-	/** The number of checkpoints; their ids are smaller. */
 	get checkpointCount(): number {
 		return this.#nextCheckpoint;
 	}
@@ -92,7 +86,6 @@ export class Context {
 	/** The history for a request: adjacent user messages are merged, except notifications. */
 	requestMessages(): HistoryEntry[] {
 		const merged: HistoryEntry[] = [];
-		/** The content of the last message while messages are merged into it. */
 		let content: ContentPart[] | null = null;
 		for (const message of this.#messages) {
 			const last = merged.at(-1);
@@ -141,7 +134,6 @@ export function lastText({ messages }: Pick<Context, "messages">): string {
 	return joinTexts(last?.content ?? [], "").trim();
 }
 
-/** Estimates the messages' tokens when no provider count is available. */
 export function estimateTokens(messages: readonly HistoryEntry[]): number {
 	const characters = messages.reduce((length, message) => length + textLength(message), 0);
 	return Math.floor(characters / charactersPerToken);

@@ -1,5 +1,3 @@
-// The dependencies of a turn, provided by its caller. The loop uses nothing else.
-
 import type { TokenUsage, ToolCall, ToolReturn, UserInput } from "../../api/values/content.ts";
 import type { EventBody, EventBodyOf, TurnError } from "../../api/values/event.ts";
 import type { Sampling } from "../../api/values/turn-options.ts";
@@ -20,15 +18,12 @@ export type ApprovalOutcome =
 
 export type DeniedBy = EventBodyOf<"permission.decided">["by"];
 
-/** An agent's tools: those offered to its model, and those that calls may use. */
 export interface ToolBox {
 	specifications(): Promise<readonly ToolSpecification[]>;
-	/** Includes tools that are not offered. */
 	find(name: string): Tool | null;
 }
 
 export interface SteerQueue {
-	/** Removes and returns all input, oldest first. */
 	take(): readonly UserInput[];
 	isEmpty(): boolean;
 }
@@ -54,25 +49,20 @@ export interface ToolWatch {
 	crashed(call: ToolCall, input: unknown, error: string): void;
 }
 
-/** Hooks around the steps and calls of a run. All except `before` may fail with a KernelError `hook-failed`. */
 export interface RunHooks {
-	/** Before a model call; not repeated for its retries. */
 	request(request: {
 		readonly messageCount: number;
 		readonly maxTokens: number | null;
 		readonly temperature: number | null;
 	}): Promise<void>;
-	/** After a complete answer; its calls may already be running. */
 	answer(answer: {
 		readonly text: string;
 		readonly calls: readonly ToolCall[];
 		readonly usage: TokenUsage | null;
 	}): Promise<void>;
-	/** Whether a call is allowed. */
 	before(call: ToolCall, input: unknown): Promise<HookDecision>;
 	/** Returns the call's result or its replacement. */
 	after(call: ToolCall, result: ToolReturn): Promise<ToolReturn>;
-	/** A step has ended and is persisted, including its call results. */
 	stepEnded(): Promise<void>;
 }
 
@@ -93,7 +83,6 @@ export interface Compacting {
 	readonly reservedTokens: number;
 	/** Awaited before the compaction starts. */
 	before(trigger: CompactionTrigger, tokenCount: number): Promise<unknown>;
-	/** Texts for the model after the preserved history. */
 	notes(): Promise<readonly string[]>;
 	/** Called, not awaited, after the context was replaced. */
 	after(trigger: CompactionTrigger, tokenCount: number): void;
@@ -109,7 +98,6 @@ export interface Mailbox {
 	take(): Mail | null;
 }
 
-/** Remaining tokens, time and tool calls. */
 export interface Budget {
 	/** Why no further step may begin; null while budget remains. */
 	exhausted(): TurnError | null;
@@ -124,21 +112,17 @@ export interface TurnLimits {
 }
 
 export interface TurnDependencies {
-	/** Null if not configured; `unsetModelAlias` is then the requested alias. */
 	readonly model: Model | null;
 	readonly unsetModelAlias: string | null;
 	readonly context: Context;
 	readonly tools: ToolBox;
-	/** Awaited before the first step; resolves early if the turn is canceled. */
 	toolsReady(): Promise<void>;
 	readonly steers: SteerQueue;
 	readonly journal: CallJournal;
 	readonly limits: TurnLimits;
 	readonly budget: Budget;
 	readonly cacheKey: string;
-	/** Overrides the context's system prompt. */
 	readonly systemPrompt?: string;
-	/** Added to the system prompt. */
 	readonly instructions?: readonly string[];
 	readonly sampling?: Sampling;
 	/** Appended after the last user message in every request; not stored in the context. */
@@ -151,7 +135,6 @@ export interface TurnDependencies {
 	readonly runHooks?: RunHooks;
 	/** Notifications for the model at the start of a step; empty for subagents. */
 	notices(): Promise<readonly Notice[]>;
-	/** Due reminders for the model at the start of a step. */
 	reminders(): Promise<readonly string[]>;
 	readonly compaction: Compacting;
 	/** Null for agents without mail to earlier checkpoints; they do not see checkpoints either. */
@@ -161,10 +144,7 @@ export interface TurnDependencies {
 	readonly clock: Clock;
 	/** Uniform in [0, 1). */
 	readonly random: () => number;
-	/**
-	 * Resolves when the event is persisted and delivered; applies backpressure for slow clients until the turn ends. Undefined if
-	 * there is nothing to wait for, as for most deltas.
-	 */
+	/** Resolves when the event is persisted and delivered, which applies backpressure. Undefined if there is no wait. */
 	emit(body: EventBody): Promise<void> | undefined;
 	/** Shows clients the progress of a started call until its end or the abort of the signal. */
 	progress(call: ToolCall, signal: AbortSignal): CallProgress;
@@ -175,6 +155,9 @@ export interface TurnDependencies {
 		signal: AbortSignal,
 	): Promise<Result>;
 	approve(need: ApprovalNeed, call: ToolCall, signal: AbortSignal): Promise<ApprovalOutcome>;
-	/** Resolves when everything persisted so far is on stable storage; awaited before the next step or the end is visible. */
+	/**
+	 * Resolves when everything persisted so far is on stable storage; awaited before the next step or the end is
+	 * visible.
+	 */
 	commit(): Promise<void>;
 }

@@ -1,5 +1,4 @@
-// Structured output: parses the last answer of a turn, and asks the model again if it has the wrong form. These requests do not
-// enter the conversation.
+// Asks again if the last answer has the wrong form; these requests do not enter the conversation.
 import { joinTexts, type TokenUsage, textPart } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import type { TurnError } from "../../api/values/event.ts";
@@ -20,7 +19,6 @@ type Reading = { readonly ok: true; readonly value: unknown } | { readonly ok: f
 
 type Usable = Extract<CompiledSchema, { ok: true }>;
 
-/** Parses the last answer; asks again until it has the required form. */
 export async function formAnswer(
 	{ schema, retries }: AnswerForm,
 	dependencies: TurnDependencies,
@@ -30,7 +28,6 @@ export async function formAnswer(
 	const compiled = await compileJsonSchema(schema, "answer");
 	let answer = lastText(context);
 	const usage: TokenUsage[] = [];
-	/** The extra requests and their answers. */
 	const exchange: HistoryEntry[] = [];
 	const unformed = (reason: string): FormOutcome => ({
 		kind: "formed",

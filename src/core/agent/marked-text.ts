@@ -1,5 +1,3 @@
-// Marks conversation text written by the program, not by the user or a tool.
-
 export function systemText(text: string): string {
 	return `<system>${text}</system>`;
 }

@@ -1,4 +1,3 @@
-// One model call attempt: emits the answer as it streams and starts each tool call once complete.
 import { decodeArguments } from "../../api/values/call-arguments.ts";
 import type { ContentPart, TokenUsage, ToolCall } from "../../api/values/content.ts";
 import type { EventBody } from "../../api/values/event.ts";
@@ -34,7 +33,6 @@ export type ModelCallOutcome =
 	| { readonly kind: "failed"; readonly failure: ModelFailure; readonly lost: LostAnswer }
 	| { readonly kind: "cancelled" };
 
-/** What a failed attempt leaves behind: the answer so far, and the calls that may have had effects. */
 export interface LostAnswer {
 	readonly content: readonly ContentPart[];
 	readonly acted: readonly ActedCall[];

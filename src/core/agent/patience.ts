@@ -1,5 +1,4 @@
-// Watches for a silent provider: tells clients how long the model has been silent, and adds up the silence over all attempts of a
-// request.
+// Tells clients how long a provider has been silent, and adds up the silence over all attempts.
 import type { EventBodyOf } from "../../api/values/event.ts";
 import { retryTitle } from "../../api/values/retry-text.ts";
 import type { Clock } from "../../base/clock.ts";

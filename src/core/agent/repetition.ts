@@ -1,5 +1,4 @@
-// Guards against repeated calls: counts consecutive identical calls over the steps of a turn and adds a reminder to the call's
-// output (agent-kernel §5.4).
+// Counts consecutive identical calls over a turn's steps and adds reminders to their output (agent-kernel §5.4).
 
 import { type ToolCall, type ToolReturn, textPart } from "../../api/values/content.ts";
 import { cut } from "../../base/text/sentence.ts";
@@ -60,7 +59,6 @@ export function createRepetitionGuard(): RepetitionGuard {
 	};
 }
 
-/** The result with the reminder due at this count. */
 export function withReminder(result: ToolReturn, call: ToolCall, count: number): ToolReturn {
 	const text = reminder(call, count);
 	if (text === null) return result;

@@ -1,4 +1,3 @@
-// What all requests of a turn share.
 import { textPart } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import type { ModelRequest } from "../models/model.ts";

@@ -1,5 +1,3 @@
-// Which model failures are retried, the backoff, and what clients and callers learn.
-
 import type { TurnError } from "../../api/values/event.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { cut, oneLine, sentences } from "../../base/text/sentence.ts";
@@ -59,10 +57,7 @@ function isRetryableStatus(status: number): boolean {
 	return retryableStatuses.has(status) || (status >= 500 && !permanentStatuses.has(status));
 }
 
-/**
- * Seconds before attempt `failed + 1`: doubles from 0.5 with up to 0.5 of jitter, at most 60. The default of 8 attempts waits for
- * just over a minute in total.
- */
+/** Seconds before attempt `failed + 1`: doubles from 0.5 with up to 0.5 of jitter, at most 60. */
 export function retryDelay(failed: number, random: () => number): number {
 	return Math.min(0.5 * 2 ** (failed - 1) + random() * 0.5, 60);
 }
@@ -90,7 +85,6 @@ export interface RetrySettings {
 export interface ComingRetry {
 	/** The number of the attempt, counted from 1. */
 	readonly attempt: number;
-	/** Seconds. */
 	readonly wait: number;
 	readonly maxAttempts: number;
 	readonly errorType: string;
@@ -103,10 +97,7 @@ interface FailedAttempt {
 	readonly failure: ModelFailure;
 }
 
-/**
- * Retries until success, a permanent failure, the last attempt, or a requested wait that is too long. Calls `announce` before
- * each wait.
- */
+/** Retries until success, a permanent failure, the last attempt, or a requested wait that is too long. */
 export async function withRetries<T extends { readonly kind: string }>(
 	attempt: () => Promise<T | FailedAttempt>,
 	{ limits, clock, random, isSpent = () => false }: RetrySettings,
@@ -151,7 +142,6 @@ export function toTurnError(failure: ModelFailure): TurnError {
 	return retryableErrorType(failure) === null ? error : { ...error, retryable: true };
 }
 
-/** A failed step: the error that ends the turn, and its class. */
 export interface StepFailure {
 	readonly kind: "failed";
 	readonly error: TurnError;
@@ -162,7 +152,6 @@ export function toStepFailure(failure: ModelFailure): StepFailure {
 	return { kind: "failed", error: toTurnError(failure), errorType: errorClass(failure) };
 }
 
-/** The failure of a step that exceeds a budget. */
 export function beyondStepBudget(error: TurnError): StepFailure {
 	return { kind: "failed", error, errorType: "BudgetExhausted" };
 }

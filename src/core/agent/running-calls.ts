@@ -1,4 +1,3 @@
-// The tool calls of one model answer: started while it streams, run in parallel, each emitted when it ends.
 import { setMaxListeners } from "node:events";
 import { canonicalJson, decodeArguments } from "../../api/values/call-arguments.ts";
 import type { ToolCall, ToolReturn } from "../../api/values/content.ts";
@@ -13,16 +12,12 @@ import { runToolCall, type SettledCall } from "./tool-call.ts";
 const patience = 1200;
 
 export interface RunningCalls {
-	/**
-	 * Starts a call, or joins it to an identical one of this answer, because equal calls run once. With `result`, settles without
-	 * running.
-	 */
+	/** Joins a call to an identical one of this answer. With `result`, settles without running. */
 	start(call: ToolCall, result?: ToolReturn | null): void;
 	/** Waits for all calls; results in call order. Null for an aborted call. */
 	results(): Promise<readonly (SettledCall | null)[]>;
 	/** Aborts every call and waits a limited time for its effects to end. Emits nothing about them. */
 	abandon(): Promise<void>;
-	/** The calls so far that may have had effects, in order. */
 	acted(): readonly ActedCall[];
 }
 
@@ -32,7 +27,6 @@ export interface ActedCall {
 	readonly result: ToolReturn | null;
 }
 
-/** `signal` also aborts the calls; the caller must still await `abandon` or `results`. */
 export function createRunningCalls(
 	dependencies: TurnDependencies,
 	repetition: AnswerRepetition,

@@ -1,4 +1,3 @@
-// A model request for internal use: emits nothing while streaming and has no tools.
 import type { ContentPart, TokenUsage } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import { truncationText } from "../../api/values/truncation.ts";
@@ -30,13 +29,9 @@ export type SilentAnswer =
 
 const brokenOff = createFailure("connection", "The model's answer broke off.");
 
-/** What retries need to wait and to inform clients. */
 export type Retrying = Pick<TurnDependencies, "clock" | "random" | "limits" | "emit">;
 
-/**
- * Makes the request with retries; returns the answer without its reasoning. An empty answer is a failure. Clients learn of
- * retries and of a silent provider.
- */
+/** Makes the request with retries; returns the answer without reasoning. An empty answer is a failure. */
 export async function askSilently(
 	model: Model,
 	request: SilentRequest,

@@ -1,4 +1,3 @@
-// One step of a turn: the model call with retries, its tool calls, and the rows it adds to the context.
 import { inputTokens, joinTexts } from "../../api/values/content.ts";
 import type { ContextRow } from "../../api/values/conversation.ts";
 import { type StatusFields, statusChanged } from "../../api/values/event.ts";
@@ -27,7 +26,6 @@ export type StepOutcome =
 	| { readonly kind: "overflow"; readonly failure: ModelFailure }
 	| { readonly kind: "cancelled" };
 
-/** Runs step `n`, after its `step.started` event and checkpoint. */
 export async function runStep(
 	n: number,
 	model: Model,
@@ -155,10 +153,7 @@ async function callWithRetries(
 	);
 }
 
-/**
- * Tells the model about the effective calls of a failed attempt, which it would otherwise repeat. Keeps only the reasoning of
- * that answer, because some providers require it with the calls.
- */
+/** Tells the model about effective calls of a failed attempt, with the reasoning that some providers require. */
 function toLostRows({ content, acted }: LostAnswer): ContextRow[] {
 	const reasoning = content.filter((part) => part.type === "think");
 	const results = acted.map(({ call, result }) => toToolMessage(call.id, result ?? brokenOffCall));

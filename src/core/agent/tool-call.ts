@@ -1,4 +1,3 @@
-// One tool call from arguments to result: look up, decode, open, approve, record the intent, execute.
 import { isDeepStrictEqual } from "node:util";
 import { decodeArguments } from "../../api/values/call-arguments.ts";
 import type { ToolCall, ToolReturn } from "../../api/values/content.ts";
@@ -20,7 +19,6 @@ import {
 	unparsableArguments,
 } from "./tool-results.ts";
 
-/** The end of a call. An aborted call has no result and gives null instead. */
 export interface SettledCall {
 	readonly result: ToolReturn;
 	/** Whether a user refused it, and if so, with feedback, after which the turn continues. */
@@ -87,7 +85,6 @@ export async function runToolCall(
 	return { result, rejection };
 }
 
-/** The parsed arguments and their JSON text: as the model wrote them, unless they were adapted. */
 interface FittedArguments {
 	readonly value: unknown;
 	readonly text: string | null;
@@ -144,7 +141,6 @@ function isSameNeed(decided: ApprovalNeed, other: ApprovalNeed | null): boolean 
 
 type Crash = { readonly kind: "crash"; readonly reason: string };
 
-/** Opens the call; invalid arguments become results. */
 async function prepareCall(
 	tool: Tool,
 	{ value, text }: FittedArguments,
@@ -159,7 +155,6 @@ async function prepareCall(
 		: { kind: "settled", result: unfittingArguments(opened.value.issue) };
 }
 
-/** Records the intent, runs the effect, and records the end of a call without a result. */
 async function execute(
 	preparation: Extract<Preparation, { kind: "ready" }>,
 	call: ToolCall,

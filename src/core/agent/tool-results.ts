@@ -1,4 +1,3 @@
-// Formats tool results for the model (agent-kernel §5.7), and the results that the loop itself creates.
 import { type ContentPart, type ToolReturn, textPart, toolError, toParts } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import type { DeniedBy } from "./dependencies.ts";
@@ -52,7 +51,6 @@ const rejectedInTurn =
 const rejectedInSubagent =
 	"The tool call is rejected by the user. Do not try the same call again; look for another way to do your task, and if there is none, say in your answer what could not be done and why.";
 
-/** The result of a call denied without asking. */
 export function deniedByPolicy(by: DeniedBy, reason: string): ToolReturn {
 	return toolError(reason, deniedBriefs[by]);
 }
@@ -74,13 +72,11 @@ export function withheldResult(reason: string): ToolReturn {
 	return toolError(reason, "Withheld by a hook");
 }
 
-/** The result of a call cut off when the provider aborted the answer. */
 export const brokenOffCall = toolError(
 	"The call was ended before it was over, because the answer of the model broke off. It may have taken effect in part or in whole. Look before you repeat it.",
 	"Broken off",
 );
 
-/** The result of a call with incomplete arguments in a truncated answer. */
 export const incompleteCall = toolError(
 	"The call was not run: your answer reached its token limit before the arguments were complete. Make the call again with shorter arguments, or split the work into several calls.",
 	"Cut off by the token limit",

@@ -1,5 +1,4 @@
-// One turn from input to outcome: steps, steering input between them, and the decision to continue or stop. The caller emits the
-// turn's begin and end.
+// Steps, steering input between them, and whether to continue. The caller emits the turn's begin and end.
 
 import { toParts, type UserInput } from "../../api/values/content.ts";
 import type { ContextRow } from "../../api/values/conversation.ts";
@@ -16,11 +15,7 @@ import { createRepetitionGuard, type RepetitionGuard } from "./repetition.ts";
 import { beyondStepBudget, errorClass, retryReason, toStepFailure } from "./retries.ts";
 import { runStep, type StepOutcome } from "./step.ts";
 
-/**
- * Runs a turn. Model and tool failures are outcomes; rejects only on bugs and storage failures. After an abort, ends once the
- * effects of its tools are over. An input that `isStored` elsewhere, and recoverable from there, is persisted in the context
- * together with the first step.
- */
+/** Rejects only on bugs and storage failures. Input that `isStored` elsewhere is persisted with the first step. */
 export async function runTurn(
 	input: UserInput,
 	dependencies: TurnDependencies,
@@ -38,7 +33,6 @@ export async function runTurn(
 	return await runSteps(model, dependencies, signal);
 }
 
-/** The failure of a turn without a model; `alias` is the requested model, if any. */
 export function modelNotSet(alias: string | null): TurnError {
 	const data = alias === null ? { advice: modelAdvice } : { model: alias };
 	return { code: "model-not-set", message: "LLM is not set", data };
@@ -91,7 +85,6 @@ async function runSteps(model: Model, dependencies: TurnDependencies, signal: Ab
 	return { status: "max-steps", limit: "steps", steps: maxSteps };
 }
 
-/** A failed hook fails the step; other errors are rethrown. */
 function failedByHook(thrown: unknown): Extract<StepOutcome, { kind: "failed" }> {
 	return { kind: "failed", error: toHookFailure(thrown), errorType: "HookFailed" };
 }
@@ -99,10 +92,7 @@ function failedByHook(thrown: unknown): Extract<StepOutcome, { kind: "failed" }>
 /** Maximum number of times to shorten tool results in one step. */
 const shortenings = 3;
 
-/**
- * Runs a step. If the request exceeds the model's window, compacts the context and retries; if that is still too long, shortens
- * the tool results, which can fill the window within one step.
- */
+/** If the request exceeds the window, compacts and retries; if still too long, shortens the tool results. */
 async function takeStep(
 	n: number,
 	model: Model,
@@ -147,10 +137,7 @@ type MakeRoom = () => Promise<CompactionOutcome>;
 
 type BegunStep = { readonly kind: "ready" } | Extract<StepOutcome, { kind: "failed" | "cancelled" }>;
 
-/**
- * Makes room in the context if needed, then adds the checkpoint, each notification as a user message, and the due reminders as
- * one message. `start` emits the step's beginning if not yet done: it is stored with these rows, or before the compaction.
- */
+/** Compacts if needed, then adds checkpoint, notifications and reminders. `start` is stored with these rows. */
 async function beginStep(
 	start: () => Promise<void> | undefined,
 	makeRoom: MakeRoom | null,
@@ -180,7 +167,6 @@ function checkpointRows({ context, mailbox }: TurnDependencies): ContextRow[] {
 	return mailbox === null ? [row] : [row, userRow(systemText(`CHECKPOINT ${row.id}`))];
 }
 
-/** Rewinds the agent's context to a checkpoint and adds its message there. Files are not changed. */
 async function rewind({ checkpoint, message }: Mail, dependencies: TurnDependencies): Promise<void> {
 	await dependencies.context.revert(checkpoint);
 	const text = systemText(

@@ -1,4 +1,3 @@
-// Builds an agent (tools, prompt, subagents) from an agent file, or the default agent. agent-file.ts parses the file.
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { type AgentDeclarations, type DeclaredSubagent, type NamedFile, readAgentFile } from "./agent-file.ts";
@@ -13,14 +12,11 @@ export interface AgentDefinition {
 	readonly name: string;
 	/** The tools' spec paths, in the order shown to the model. */
 	readonly toolPaths: readonly string[];
-	/** Null for the default prompt. */
 	readonly prompt: RenderPrompt | null;
-	/** Text appended to the prompt; may be empty. */
 	readonly role: string;
 	readonly types: readonly AgentType[];
 }
 
-/** The tools that a file may name, by spec path. */
 export interface KnownTools {
 	readonly defaults: readonly string[];
 	/** `absent` tools have known names but are not part of this program. */
@@ -38,7 +34,6 @@ export interface AgentFileSettings {
 	readonly warn: (sentence: string) => void;
 }
 
-/** Reads an agent file (absolute path) and all files it names. Throws AgentFileError with all problems. */
 export async function loadAgentDefinition(file: string, settings: AgentFileSettings): Promise<AgentDefinition> {
 	const problems: AgentFileProblem[] = [];
 	const declared = await readAgentFile(file, settings.files, problems);
@@ -168,10 +163,7 @@ async function loadType(
 	};
 }
 
-/**
- * An agent file's prompt. Its arguments are extra variables that override the program's. The returned function throws
- * TemplateError.
- */
+/** Arguments become variables that override the program's. The returned function throws TemplateError. */
 function createPrompt(template: PromptTemplate, given: Readonly<Record<string, TemplateValue>>): RenderPrompt {
 	return (variables) => renderTemplate(template, new Map([...standardValues(variables), ...Object.entries(given)]));
 }

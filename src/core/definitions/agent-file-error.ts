@@ -1,7 +1,4 @@
-// The error for an invalid agent file, or a file that it names, as data and as text.
-
 export interface AgentFileProblem {
-	/** Absolute path of the faulty file. */
 	readonly file: string;
 	/** A key path like `agent.name`, a place like `line 3`, or empty for the whole file. */
 	readonly key: string;

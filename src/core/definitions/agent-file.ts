@@ -1,4 +1,3 @@
-// Parses agent files (YAML) and merges each file with the ones it extends. agent-definition.ts builds the agent.
 import path from "node:path";
 import * as v from "valibot";
 import { errorText } from "../../base/errors.ts";
@@ -8,9 +7,7 @@ import type { AgentFileProblem } from "./agent-file-error.ts";
 import type { TemplateValue } from "./templates/template-expression.ts";
 import { parseYaml } from "./yaml-text.ts";
 
-/** A file named by another, and the place that names it. */
 export interface NamedFile {
-	/** Absolute. */
 	readonly path: string;
 	readonly declaredIn: string;
 	readonly key: string;
@@ -107,7 +104,10 @@ const depthLimit = 100;
 
 type AgentTable = v.InferOutput<typeof agentSchema>;
 
-/** Reads an agent file (absolute path) and everything it extends. Adds problems to `problems`; null if nothing usable remains. */
+/**
+ * Reads an agent file (absolute path) and everything it extends. Adds problems to `problems`; null if nothing usable
+ * remains.
+ */
 export async function readAgentFile(
 	file: string,
 	files: Files,
@@ -140,7 +140,6 @@ async function readLayer(
 	return inherited === null ? null : overlay(inherited, table, file.path);
 }
 
-/** The text of a file; null if unreadable, with a problem at the place that names it. */
 async function readSource(
 	{ path: file, declaredIn, key }: NamedFile,
 	files: Files,

@@ -1,17 +1,12 @@
-// The built-in subagent types: their purpose, tools and role prompts.
 import type { RenderPrompt } from "./prompt-variables.ts";
 
 export interface AgentType {
 	readonly name: string;
-	/** For the calling model. */
 	readonly whenToUse: string;
 	/** Spec paths of its tools. */
 	readonly toolPaths: readonly string[];
-	/** A model alias; null for the session's model. */
 	readonly model: string | null;
-	/** A custom prompt; absent or null for the default. */
 	readonly prompt?: RenderPrompt | null;
-	/** The role appended to the prompt; may be empty. */
 	readonly role: string;
 	/** Whether a repository state summary precedes its first task. */
 	readonly startsWithGit: boolean;

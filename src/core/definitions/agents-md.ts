@@ -1,4 +1,3 @@
-// Finds the AGENTS.md files for a work directory and merges them within a byte budget.
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -18,9 +17,8 @@ interface Found {
 }
 
 /**
- * The instructions for a work directory (absolute path), from the project root down, each headed by a comment with its file name.
- * Empty if none. Over the budget, the deepest files stay complete, and shallower ones are truncated or dropped. Unreadable files
- * are logged and skipped.
+ * From the project root (absolute) down. Over the budget, the deepest files stay complete; unreadable ones are
+ * skipped.
  */
 export async function loadAgentsMd(files: Files, workDir: string, log: Log): Promise<string> {
 	const directories = await projectDirectories(files, workDir);

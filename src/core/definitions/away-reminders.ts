@@ -1,5 +1,3 @@
-// Reminders for the model while the user is away. Texts only; the kernel decides when they are due.
-
 export const awayReminder =
 	"Nobody is at the keyboard. Tool calls are approved by themselves, questions are not answered. Decide what is open by yourself, carefully, say what you assumed, and carry the task through; do not end a turn to wait for an answer.";
 

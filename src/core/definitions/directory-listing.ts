@@ -1,4 +1,3 @@
-// Lists a directory as a two-level tree, as orientation for a model.
 import path from "node:path";
 import type { DirectoryEntry, Files } from "../../ports/files/port.ts";
 
@@ -7,10 +6,7 @@ const innerLimit = 10;
 const emptyMark = "(empty directory)";
 const unreadableMark = "(not readable)";
 
-/**
- * The tree under a directory: directories before files, by name; at most 30 entries at the root and 10 per subdirectory, the rest
- * as a count. Never fails: unreadable directories are marked.
- */
+/** At most 30 entries at the root and 10 per subdirectory, the rest as a count. Never fails. */
 export async function listDirectoryTree(files: Files, directory: string): Promise<string> {
 	const entries = await readSorted(files, directory);
 	if (entries === null) return unreadableMark;

@@ -1,10 +1,8 @@
-// Frontmatter: the keys between `---` lines at the start of a Markdown file. Our own parser reads plain frontmatter without
-// loading the YAML library, which reads the rest; both agree on plain frontmatter.
+// Our own parser reads plain frontmatter without loading the YAML library; both agree on it.
 import { isRecord } from "../../base/json.ts";
 import { parseYaml } from "./yaml-text.ts";
 
 export interface FrontmatterText {
-	/** The text between the lines; null without frontmatter. */
 	readonly source: string | null;
 	readonly body: string;
 }
@@ -12,7 +10,6 @@ export interface FrontmatterText {
 const opening = /^---[ \t]*(?:\r?\n|$)/;
 const closing = /(?:^|\r?\n)---[ \t]*\r?(?:\n|$)/;
 
-/** Splits a text; null for unclosed frontmatter. */
 export function splitFrontmatter(text: string): FrontmatterText | null {
 	const start = opening.exec(text)?.[0];
 	if (start === undefined) return { source: null, body: text };
@@ -27,13 +24,9 @@ export type Frontmatter =
 	/** A clause without a full stop. */
 	| { readonly ok: false; readonly reason: string };
 
-/** Maximum frontmatter length in characters. */
 const lengthLimit = 64 * 1024;
 
-/**
- * Parses the keys. Every scalar is text as written; a missing value is empty. Tolerates common YAML mistakes: a value with an
- * unquoted colon, or one that starts with a bracket, backtick or star.
- */
+/** Every scalar is text as written. Tolerates unquoted colons and values that start with a special sign. */
 export async function parseFrontmatter(source: string): Promise<Frontmatter> {
 	if (source.length > lengthLimit) {
 		return { ok: false, reason: `its frontmatter is longer than ${lengthLimit} characters` };
@@ -60,7 +53,6 @@ function toText(value: unknown, asWritten: string | undefined): unknown {
 	return isText ? value : asWritten;
 }
 
-/** Every key at the start of a line, with the rest of that line and the indented lines below, as written. */
 function parseAsWritten(source: string): ReadonlyMap<string, string> {
 	const fields = new Map<string, string>();
 	let key: string | null = null;

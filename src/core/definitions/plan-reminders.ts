@@ -1,9 +1,6 @@
-// Reminders for the model in plan mode. Texts only; the kernel decides when they are due.
-
 const rule =
 	"Plan mode is on. Do not change anything: no edits, no commands that write, no installs, no commits. The plan file is the one file you may write.";
 
-/** The full reminder: what to do, in which order, and how to finish. */
 export function fullReminder(file: string, hasPlan: boolean): string {
 	return [
 		rule,
@@ -24,12 +21,10 @@ export function shortReminder(file: string): string {
 	return `${rule} Plan file: ${file}. End the turn with AskUserQuestion or ExitPlanMode.`;
 }
 
-/** The reminder when plan mode is switched on again and an earlier plan exists. */
 export function enterReminder(file: string): string {
 	return `${rule}\n\nThere is a plan from before in ${file}. Read it first and judge it by the present request: keep what still holds, change what does not, or write a new one when the request is another. Then hand it in with ExitPlanMode.`;
 }
 
-/** The instructions for the model when it enters plan mode. */
 export function planInstructions(file: string): string {
 	return `Plan mode is on. Write the plan to ${file}, the one file you may change now. Explore first, ask where the answer matters, then hand the plan in with ExitPlanMode.`;
 }

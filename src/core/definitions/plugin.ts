@@ -1,5 +1,4 @@
-// Reads the plugins in the share directory: one directory each, with a manifest. core/tools/plugin-tool.ts runs their tools; the
-// command line installs them.
+// One directory per plugin, with a manifest. core/tools/plugin-tool.ts runs their tools.
 import path from "node:path";
 import * as v from "valibot";
 import { errorText, systemErrorCode } from "../../base/errors.ts";
@@ -18,9 +17,7 @@ export type HostValues = Readonly<Record<HostValueName, string>>;
 export interface PluginTool {
 	readonly name: string;
 	readonly description: string;
-	/** A program and its arguments. */
 	readonly command: readonly [string, ...string[]];
-	/** A JSON Schema, as written. */
 	readonly parameters: Readonly<Record<string, unknown>>;
 }
 
@@ -28,7 +25,6 @@ export interface Plugin {
 	readonly name: string;
 	readonly version: string;
 	readonly description: string;
-	/** Absolute. */
 	readonly directory: string;
 	/** Relative to the directory and within it; null if none. */
 	readonly configFile: string | null;
@@ -51,11 +47,8 @@ const nameLimit = 200;
 /** A function name that every provider accepts. */
 const toolName = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const keySegment = /^[A-Za-z0-9_-]+$/;
-/** Maximum nesting of lists and tables; far more than a manifest needs. */
 const depthLimit = 100;
-/** Maximum manifest size in bytes. */
 const sizeLimit = 256 * 1024;
-/** Manifests to read at once, which bounds the memory. */
 const readAtOnce = 16;
 /** Maximum problems to report per manifest. */
 const shownProblems = 20;
@@ -161,17 +154,12 @@ export function chooseInjected(inject: Plugin["inject"], values: HostValues): Re
 	return Object.fromEntries(chosen.filter(([, value]) => value !== ""));
 }
 
-/** A plugin directory with its reading. */
 export interface FoundPlugin {
-	/** Absolute. */
 	readonly directory: string;
 	readonly reading: PluginReading;
 }
 
-/**
- * The directories with a manifest, valid or not, in the share directory's `plugins`, sorted by name. Ignores hidden directories,
- * where installations are staged. Empty if there is nothing to list.
- */
+/** Directories with a manifest, valid or not, sorted by name. Ignores hidden ones, where installations are staged. */
 export async function findPlugins(files: Files, shareDir: string): Promise<readonly FoundPlugin[]> {
 	const root = path.join(shareDir, "plugins");
 	const names = await listDirectories(root, files);
@@ -203,7 +191,6 @@ export interface DiscoverySettings {
 	readonly log: Log;
 }
 
-/** The usable plugins by name. Logs the problems of the others. */
 export async function discoverPlugins({ files, shareDir, log }: DiscoverySettings): Promise<readonly Plugin[]> {
 	try {
 		const found = await findPlugins(files, shareDir);

@@ -1,11 +1,7 @@
-// Finds the project root and the directories between it and a work directory.
 import path from "node:path";
 import type { Files } from "../../ports/files/port.ts";
 
-/**
- * From the project root (the nearest ancestor with `.git`, else the work directory) down to the work directory, an absolute path.
- * Never empty. Unreadable directories count as missing.
- */
+/** From the nearest ancestor with `.git` down to the work directory (absolute). Never empty. */
 export async function projectDirectories(files: Files, workDir: string): Promise<[string, ...string[]]> {
 	const upwards: [string, ...string[]] = [workDir];
 	for (let current = workDir; path.dirname(current) !== current; ) {

@@ -1,21 +1,17 @@
-// Gathers the system prompt variables: time, place, instructions and skills. system-prompt.ts has the prompt.
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { loadAgentsMd } from "./agents-md.ts";
 import { listDirectoryTree } from "./directory-listing.ts";
 import { describeSkills, type Skill } from "./skill.ts";
 
-/** Prompt values, formatted as text. */
 export interface PromptVariables {
 	/** ISO 8601 with the local zone's offset. */
 	readonly now: string;
 	readonly workDir: string;
 	readonly workDirListing: string;
-	/** Empty without instructions. */
 	readonly agentsMd: string;
 	/** The skill list, or a sentence saying that the session has no skills. */
 	readonly skills: string;
-	/** Additional workspace roots with their content; empty if none. */
 	readonly additionalDirsInfo: string;
 	readonly os: string;
 	readonly shell: string;
@@ -26,12 +22,9 @@ export type RenderPrompt = (variables: PromptVariables) => string;
 export interface PromptPlace {
 	readonly files: Files;
 	readonly skills: readonly Skill[];
-	/** Absolute. */
 	readonly workDir: string;
 	readonly additionalDirs: readonly string[];
-	/** Milliseconds since the epoch. */
 	readonly now: number;
-	/** Operating system name, for display. */
 	readonly os: string;
 	readonly shell: { readonly name: string; readonly path: string };
 	readonly log: Log;

@@ -1,4 +1,3 @@
-// Discovers the skills for a work directory: the directories to search, and the precedence of equal names.
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -8,7 +7,6 @@ import type { Skill, SkillScope } from "./skill.ts";
 import { type LeftOutSkill, readSkill, type SkillFile } from "./skill-file.ts";
 
 export interface SkillSet {
-	/** Sorted by name. */
 	readonly skills: readonly Skill[];
 	/** The existing searched directories, links as spelled. */
 	readonly roots: readonly string[];
@@ -22,13 +20,11 @@ export interface SkillPlace {
 	readonly workDir: string;
 	readonly home: string;
 	readonly shareDir: string;
-	/** From the command line; if set, project and user directories are not searched. */
 	readonly skillsDirs: readonly string[];
 	/** From the settings: absolute, below `~`, or relative to the project root. */
 	readonly extraSkillDirs: readonly string[];
 	/** Whether a scope merges the directories of all programs, or uses only the first existing one. */
 	readonly mergeAll: boolean;
-	/** The skills shipped with the program. */
 	readonly builtIn: () => Promise<SkillSet>;
 	readonly log: Log;
 }
@@ -49,7 +45,6 @@ export async function discoverSkills(place: SkillPlace): Promise<SkillSet> {
 	};
 }
 
-/** Reads the shipped skills on first use; they do not change at run time. */
 export function createBuiltInSkills(files: Files, directory: string | null, log: Log): () => Promise<SkillSet> {
 	const groups = directory === null ? [] : [[directory]];
 	const read = async (): Promise<SkillSet> =>
@@ -75,7 +70,6 @@ async function readRoots(roots: readonly Root[], files: Files, log: Log): Promis
 	return { skills, roots: roots.map(({ directory }) => directory), leftOut };
 }
 
-/** The directories of one scope, in groups; from each group, all or only the first existing one counts. */
 interface Source {
 	readonly scope: SkillScope;
 	readonly groups: readonly (readonly string[])[];
@@ -118,7 +112,6 @@ function toAbsolute(spelled: string, home: string, projectRoot: string): string 
 
 interface Root {
 	readonly directory: string;
-	/** With links resolved. */
 	readonly resolved: string;
 	readonly scope: SkillScope;
 	readonly entries: readonly DirectoryEntry[];

@@ -1,4 +1,3 @@
-// Reads the listed fields of one skill from its file. Logs and skips an unusable skill.
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../ports/files/port.ts";
@@ -7,7 +6,6 @@ import { type FrontmatterText, parseFrontmatter, splitFrontmatter } from "./fron
 import { type Skill, type SkillScope, skillSizeLimit, toText } from "./skill.ts";
 
 export interface SkillFile {
-	/** Absolute. */
 	readonly path: string;
 	/** The skill's name unless the file gives another. */
 	readonly name: string;
@@ -27,10 +25,8 @@ const sufficientBody = 2 * descriptionLimit + 8;
 
 const namePattern = /^[A-Za-z0-9_-]+$/;
 
-/** A file that would be a skill if it were usable. */
 export interface LeftOutSkill {
 	readonly path: string;
-	/** A clause without a subject or full stop. */
 	readonly reason: string;
 }
 
@@ -80,7 +76,6 @@ function copyOf(text: string): string {
 	return Buffer.from(text).toString();
 }
 
-/** Enough of the file for the frontmatter and the first body line. */
 async function readHead(
 	path: string,
 	size: number,

@@ -1,9 +1,6 @@
-// Skills: instruction texts for a kind of task, used by the user or the model. Defines and formats them; skill-discovery.ts finds
-// them.
 import type { Files } from "../../ports/files/port.ts";
 import type { Flow } from "./flows/flow.ts";
 
-/** Maximum skill file size in bytes. */
 export const skillSizeLimit = 1024 * 1024;
 
 /** The origins of skills, in display order. */
@@ -31,7 +28,6 @@ const headings: Readonly<Record<SkillScope, string>> = {
 	"built-in": "### Built-in",
 };
 
-/** The list for the system prompt, grouped by scope. */
 export function describeSkills(skills: readonly Skill[]): string {
 	const groups = skillScopes.flatMap((scope) => {
 		const lines = skills.filter((skill) => skill.scope === scope).map(describeSkill);

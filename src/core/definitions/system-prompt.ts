@@ -1,4 +1,3 @@
-// Renders the default agent's system prompt from data. Session-specific parts come last, so that providers can cache the rest.
 import type { PromptVariables } from "./prompt-variables.ts";
 import { noSkills } from "./skill.ts";
 
@@ -84,7 +83,6 @@ fits the task, read its file before you begin and do as it says; leave the other
 directory it is in. The person can also call on a skill: then its text is their message. Where several fit, the more \
 specific one counts; what the person says counts more than any.`;
 
-/** A prompt with an agent's role appended, if any. */
 export function withRole(prompt: string, role: string): string {
 	return role === "" ? prompt : `${prompt}\n\n# Your part\n\n${role}`;
 }

@@ -1,15 +1,10 @@
-// Parses YAML to plain values. Loads the library on first use.
 import { errorText } from "../../base/errors.ts";
 
-// The library takes quadratic time for many errors and for maps with many keys. The limit counts tokens as its lexer splits them:
-// words, signs, blanks and line breaks.
+// The library takes quadratic time for many errors or keys, so limit its tokens: words, signs, blanks, line breaks.
 const lengthLimit = 256 * 1024;
 const tokenLimit = 5000;
 
-/**
- * Parses one document. `typed` has numbers, booleans, null and merged maps; in `texts` every scalar is text as written, and a
- * missing one is empty. Reasons are clauses without a full stop.
- */
+/** `typed` has numbers, booleans, null and merged maps; in `texts` every scalar is text. Reasons are clauses. */
 export async function parseYaml(
 	source: string,
 	scalars: "typed" | "texts",

@@ -1,4 +1,3 @@
-// Runs a shell command hook: JSON input on stdin, decision from exit code and output.
 import { isRecord } from "../../base/json.ts";
 import type { Processes, RunOutcome } from "../../ports/processes/port.ts";
 import { allowed, blocked, type CommandHook, type HookDecision } from "./hook.ts";
@@ -9,15 +8,10 @@ export interface CommandHookSettings {
 	readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Maximum output bytes to read. */
 const outputLimit = 1_048_576;
 const blockingExitCode = 2;
 
-/**
- * Runs the command with `input` on stdin (agent-kernel §10.2). Exit code 2 blocks with stderr as the reason. Exit code 0 allows,
- * unless stdout is JSON that denies permission or may contain truncated JSON of that kind. Other outcomes allow, or block if the
- * hook fails closed.
- */
+/** Exit 2 blocks with stderr as the reason; exit 0 allows unless stdout denies. Otherwise allows, unless fail closed. */
 export async function runCommandHook(
 	hook: CommandHook,
 	input: Readonly<Record<string, unknown>>,
@@ -72,7 +66,6 @@ function mayLackDecision({ truncated, output }: RunOutcome): boolean {
 	return truncated && /^\s*(?:\{|$)/.test(output);
 }
 
-/** The block requested by JSON on stdout; null for other output. */
 function deniedPermission(output: string): HookDecision | null {
 	try {
 		const value: unknown = JSON.parse(output);

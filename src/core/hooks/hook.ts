@@ -35,7 +35,6 @@ interface HookBase {
 	readonly timeout: number;
 }
 
-/** A shell command hook from the settings. */
 export interface CommandHook extends HookBase {
 	readonly kind: "command";
 	readonly command: string;

@@ -1,8 +1,6 @@
-// Compiles and caches matchers: regular expressions in Python syntax, searched in a hook point's target.
 import { createTextSearch } from "../../base/text/text-search.ts";
 import type { CompiledPattern } from "../patterns/pattern.ts";
 
-/** Whether a matcher matches, or why it is invalid, as a clause. */
 export type MatchResult =
 	| { readonly ok: true; readonly isFound: boolean }
 	| { readonly ok: false; readonly reason: string };
@@ -22,7 +20,6 @@ export function isPlainMatcher(matcher: string): boolean {
 
 let patterns: Promise<typeof import("../patterns/pattern.ts")> | null = null;
 
-/** Compiles a matcher; loads the engine on first need. */
 export async function compileMatcher(matcher: string): Promise<CompiledPattern> {
 	patterns ??= import("../patterns/pattern.ts");
 	const { loadPatternCompiler } = await patterns;

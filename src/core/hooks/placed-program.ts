@@ -1,4 +1,3 @@
-// Hooks run in the work directory, but their relative program paths refer to the settings directory.
 import path from "node:path";
 import { shellWord } from "../../base/text/quoting.ts";
 

@@ -1,4 +1,3 @@
-// Selects the hooks to run at a point and combines their decisions.
 import { createPace } from "../../base/pace.ts";
 import { allowed, type Hook, type HookDecision, type HookPoint } from "./hook.ts";
 import type { Matchers } from "./matchers.ts";
@@ -15,10 +14,7 @@ export interface Selection {
 	readonly unusable: readonly { readonly hook: Hook; readonly reason: string }[];
 }
 
-/**
- * Selects the hooks of a point in order. Identical commands run once, and fail closed if one of them does. A hook with an invalid
- * matcher is skipped, unless it fails closed: then it is selected for every target.
- */
+/** Identical commands run once. A hook with an invalid matcher is skipped, or always selected if it fails closed. */
 export async function selectHooks(
 	hooks: readonly Hook[],
 	{ event, target }: HookPoint,

@@ -1,5 +1,4 @@
-// Runs a session hook: JSON input on stdin or in a request, verdict from its JSON answer. Unlike a settings hook it must answer;
-// anything else is a failure.
+// Unlike a settings hook, a session hook must answer; anything else is a failure.
 import * as v from "valibot";
 import { hookDenialSchema, type SessionHook, type SessionHookVerdict } from "../../api/values/hooks/session-hook.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -17,7 +16,6 @@ export interface SessionHookPlace {
 	readonly clock: Clock;
 }
 
-/** Maximum answer size in bytes. */
 const answerLimit = 131_072;
 /** Maximum characters of hook output shown in its failure. */
 const shownText = 1000;

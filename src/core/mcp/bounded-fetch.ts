@@ -1,9 +1,7 @@
-// A fetch with limits on body size and on event stream silence.
 import type { FetchLike } from "@modelcontextprotocol/client";
 import type { Clock } from "../../base/clock.ts";
 
 export interface FetchBounds {
-	/** Maximum bytes of a body, or of one event in an event stream. */
 	readonly size: number;
 	/** Seconds of silence before an event stream is aborted; null for no limit. */
 	readonly silence: number | null;
@@ -37,7 +35,6 @@ function limitSize(limit: number, byEvent: boolean): TransformStream<Uint8Array,
 	});
 }
 
-/** Measures stream bytes; returns the length of the current event, which ends with a blank line. */
 function createEventMeasure(): (bytes: Uint8Array) => number {
 	let length = 0;
 	let isBlank = true;

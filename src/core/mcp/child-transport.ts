@@ -1,4 +1,3 @@
-// MCP transport over stdin and stdout of a child program. Its other output goes to the log.
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
@@ -9,7 +8,6 @@ import { readIncoming } from "./messages/incoming-message.ts";
 import { OpenRequests } from "./messages/open-requests.ts";
 import type { ServerLog } from "./server-log.ts";
 
-/** Maximum message size in bytes. */
 const messageLimit = 100 * 1024 * 1024;
 /** Milliseconds for a program to exit after its stdin is closed. */
 const farewell = 200;
@@ -39,7 +37,6 @@ export class ChildTransport implements Transport {
 	#input: ChildInput | null = null;
 	#isClosed = false;
 	#reason: string | null = null;
-	/** Unparsed lines, in order. */
 	readonly #unread: (readonly Line[])[] = [];
 	#isReading = false;
 	#reading = Promise.resolve();

@@ -1,4 +1,3 @@
-// A server connection shared by sessions: connects, reconnects, and keeps the last tool list.
 import type { ElicitResult, Progress } from "@modelcontextprotocol/client";
 import { unlessAborted } from "../../base/abort.ts";
 import { sleep } from "../../base/clock.ts";
@@ -54,7 +53,6 @@ export class ServerConnection {
 	readonly #closing = new AbortController();
 	readonly #listeners = new Set<() => void>();
 	readonly #running = new Map<RunningCall, Link>();
-	/** Former links, which end with the last call over them. */
 	readonly #retired = new Set<Link>();
 	#era: Era = "old";
 	#state: ServerState = "pending";

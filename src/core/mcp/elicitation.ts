@@ -1,4 +1,3 @@
-// Asks the user for the input that a server requests during a call: one question per form field.
 import type { ElicitResult } from "@modelcontextprotocol/client";
 import { beginning } from "../../base/text/well-formed.ts";
 import type { Question, QuestionOutcome } from "../tools/operations.ts";
@@ -9,7 +8,6 @@ import type { Asker } from "./running-call.ts";
 /** Maximum attempts per field after invalid answers. */
 const tries = 3;
 
-/** A choice added by us; `otherLabel` applies if a server choice already has the label. */
 interface OwnChoice {
 	readonly label: string;
 	readonly otherLabel: string;

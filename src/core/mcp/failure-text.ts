@@ -1,4 +1,3 @@
-// Error texts for unusable HTTP responses. The library's own texts lack the address and status, or are parser output.
 import * as v from "valibot";
 
 /** Library messages and the hidden details: an event stream status, an unfollowed redirect, parser faults. */
@@ -13,7 +12,6 @@ export function refusedStatus(thrown: unknown): number | null {
 	return status === undefined ? null : Number(status);
 }
 
-/** The text about the response; null for other errors. `url` is null for a local program. */
 export async function explainAnswer(thrown: unknown, url: string | null): Promise<string | null> {
 	const { SdkError, SdkErrorCode, SdkHttpError, SseError } = await import("@modelcontextprotocol/client");
 	if (!(thrown instanceof Error)) return null;

@@ -1,4 +1,3 @@
-// Classifies connection failures by the possible reaction.
 import * as v from "valibot";
 import { errorText } from "../../base/errors.ts";
 import { redactSecrets } from "../../base/redaction.ts";
@@ -10,18 +9,13 @@ import { isLostSession } from "./messages/repaired-answers.ts";
 import { isBrokenAnswer } from "./remote-transport.ts";
 
 export interface LinkFailure {
-	/**
-	 * `answer`: the server reported the error or its answer is invalid; `untaken`: no server with our session received the
-	 * request, so it had no effect; `unauthorized`: the user must sign in; `lost`: the connection broke, with unknown effect.
-	 */
+	/** `answer`: error from the server; `untaken`: no effect; `unauthorized`: sign in; `lost`: unknown effect. */
 	readonly kind: "answer" | "untaken" | "unauthorized" | "lost";
-	/** A clause. */
 	readonly reason: string;
 	/** The error kind, for display. */
 	readonly name: string;
 }
 
-/** System errors that occur before anything is sent. */
 const unreached: ReadonlySet<string> = new Set([
 	"ECONNREFUSED",
 	"ENOTFOUND",
@@ -90,12 +84,10 @@ export async function isOfNewEra(thrown: unknown): Promise<boolean> {
 	return thrown instanceof Error && thrown.message.includes("protocol version is not supported");
 }
 
-/** A protocol error in an HTTP response body. */
 const httpErrorSchema = v.pipe(v.string(), v.parseJson(), v.object({ error: v.object({ code: v.number() }) }));
 
 const reasonLength = 500;
 
-/** The messages of an error and its causes, on one line and without secrets. */
 function describe(thrown: unknown): string {
 	const texts = causes(thrown).map((error) => errorText(error).replace(/\s+/g, " ").trim().replace(/\.$/, ""));
 	return beginning(redactSecrets([...new Set(texts)].filter((text) => text !== "").join(": ")), reasonLength);

@@ -1,4 +1,3 @@
-// Form fields requested by a server: their choices and answer parsing.
 import * as v from "valibot";
 
 export type FieldValue = string | number | boolean | string[];
@@ -9,7 +8,6 @@ export type ReadField =
 
 export interface FormField {
 	readonly name: string;
-	/** The question, including its limits. */
 	readonly label: string;
 	/** Fields with a server default are also optional. */
 	readonly isOptional: boolean;
@@ -60,7 +58,6 @@ const formSchema = v.object({
 	required: v.optional(v.array(v.string()), []),
 });
 
-/** The fields in order; null for an unsupported form. */
 export function readForm(schema: unknown): readonly FormField[] | null {
 	const form = v.safeParse(formSchema, schema);
 	if (!form.success) return null;

@@ -1,4 +1,3 @@
-// One connection lifetime: a transport and the library's client. A lost link is replaced by a new one.
 import path from "node:path";
 import type { Client, ElicitRequest, ElicitResult, FetchLike, Transport } from "@modelcontextprotocol/client";
 import { orAbort } from "../../base/abort.ts";
@@ -24,7 +23,6 @@ export interface LinkParts {
 	readonly fetch: FetchLike;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** The program's version, sent to servers. */
 	readonly version: string;
 }
 
@@ -48,7 +46,6 @@ export type Era = "old" | "new";
 
 export interface Link {
 	readonly client: Client;
-	/** Closes the link and ends its program. Idempotent. */
 	close(): Promise<void>;
 }
 
@@ -61,7 +58,6 @@ const startPatience = 600_000;
 /** Milliseconds to end the session on the server. */
 const farewellPatience = 200;
 
-/** Connects. Rejects with the library's or transport's error and leaves nothing running. */
 export async function openLink(
 	server: McpServerSettings,
 	place: ServerPlace,
@@ -113,7 +109,6 @@ export async function openLink(
 		// The library's timeout does not include the wait for the event stream.
 		const either = AbortSignal.any([signal, late.signal]);
 		await orAbort(client.connect(transport, { timeout: startPatience, signal: either }), either);
-		// It may have closed right after its answer.
 		if (client.transport === undefined) throw new Error("the connection broke off");
 	} catch (thrown) {
 		const why = reason();

@@ -1,4 +1,3 @@
-// Records missing permissions reported by a server, which only the user can grant.
 import type { FetchLike } from "@modelcontextprotocol/client";
 import type { McpAuthorization } from "./authorization.ts";
 

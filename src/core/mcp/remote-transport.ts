@@ -1,5 +1,4 @@
-// The library's HTTP transports, extended with limits, credentials, errors for unanswered requests, and cleanup of abandoned
-// messages.
+// The library's HTTP transports with limits, credentials, errors for unanswered requests, and cleanup.
 import type { AuthProvider, FetchLike, JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/client";
 import { workIsOver } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -10,7 +9,6 @@ import { repairResponse } from "./messages/repaired-answers.ts";
 
 type Library = typeof import("@modelcontextprotocol/client");
 
-/** Maximum message size in bytes. */
 const messageLimit = 100 * 1024 * 1024;
 /** Minimum milliseconds before a stream that the server closed is reopened, even if the server asks for less. */
 const shortestWait = 1000;
@@ -75,7 +73,6 @@ interface Exchange {
 	readonly id: RequestId | null;
 	/** Aborts its requests; null if the library does. */
 	readonly signal: AbortSignal | null;
-	/** The last response; null before it. */
 	answer: { readonly status: number; readonly isStream: boolean } | null;
 }
 
@@ -84,7 +81,6 @@ class Exchanges {
 	readonly #running = new Map<unknown, Exchange>();
 	readonly #open = new OpenRequests();
 
-	/** Sends a message; its requests belong to the exchange. */
 	async run(message: JSONRPCMessage, exchange: Exchange, send: () => Promise<void>): Promise<void> {
 		const text = JSON.stringify(message);
 		this.#open.sent(message);
@@ -123,10 +119,7 @@ function heedSignals(transport: Transport, exchanges: Exchanges): void {
 		);
 }
 
-/**
- * Fails requests whose stream ended, for example because the server stopped, and requests that the server only accepted or
- * answered with other messages. The library would wait forever.
- */
+/** Fails requests whose stream ended or that were only accepted; the library would wait forever. */
 function answerEndedStreams(transport: Transport, exchanges: Exchanges): void {
 	const send = transport.send.bind(transport);
 	transport.send = async (message, options) => {
@@ -150,10 +143,7 @@ function answerEndedStreams(transport: Transport, exchanges: Exchanges): void {
 	};
 }
 
-/**
- * Closes the streams of abandoned requests, which the library would keep open and reopen. Also closes answered streams that the
- * server leaves open, and other messages that it does not accept in time. Call on a transport in use.
- */
+/** Closes streams that the library would keep open or reopen, and messages not accepted in time. */
 export function endGivenUpStreams(transport: Transport, clock: Clock): void {
 	const receive = transport.onmessage;
 	const send = transport.send.bind(transport);

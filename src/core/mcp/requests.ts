@@ -1,5 +1,4 @@
-// Requests to a server over a link. Our own loose schemas parse answers of older protocol versions, because the library would
-// reject a whole answer for one unknown part.
+// Our loose schemas parse answers that the library would reject as a whole for one unknown part.
 import type { Client, ProgressCallback } from "@modelcontextprotocol/client";
 import * as v from "valibot";
 import { type CallResult, callResultSchema } from "./result.ts";
@@ -11,7 +10,6 @@ type Page = v.InferOutput<typeof pageSchema>;
 /** Milliseconds per page of the tool list. */
 const listPatience = 60_000;
 const pageLimit = 64;
-/** Maximum tools to read from a server, before filtering. */
 const toolLimit = 1000;
 /** Disables the library's own timer. */
 const longest = 2_147_483_647;
@@ -25,7 +23,6 @@ export interface ServerTools {
 	readonly isCut: boolean;
 }
 
-/** Lists a server's tools, at most 1000. */
 export async function requestTools(client: Client, signal: AbortSignal): Promise<ServerTools> {
 	// The library prints to stdout when it lists the tools of a server without tools.
 	if (client.getServerCapabilities()?.tools === undefined) return { tools: [], isCut: false };
@@ -64,8 +61,7 @@ export async function requestCall(
 	const params = { name, arguments: value };
 	const patient = { ...options, timeout: longest };
 	if (!isModern(client)) return await client.request({ method: "tools/call", params }, callResultSchema, patient);
-	// In the newer protocol a tool may request arguments as headers. The output schema is omitted, because an invalid output is no
-	// reason to drop the result.
+	// New-protocol tools may request headers. No output schema: an invalid output is no reason to drop the result.
 	const toolDefinition = { name, inputSchema: { ...parameters, type: "object" as const } };
 	return v.parse(callResultSchema, await client.callTool(params, { ...patient, toolDefinition }));
 }

@@ -1,4 +1,3 @@
-// Converts server results to tool results (agent-kernel §3.4). All parts share one character budget.
 import * as v from "valibot";
 import {
 	type ContentPart,

@@ -1,4 +1,3 @@
-// Decides when to retry connecting to a server: immediately, then with growing delays.
 import type { Clock } from "../../base/clock.ts";
 import type { LinkFailure } from "./failure.ts";
 

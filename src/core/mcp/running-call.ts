@@ -1,8 +1,6 @@
-// A running call: the user to ask, its deadline, and why it was aborted.
 import type { Clock } from "../../base/clock.ts";
 import type { QuestionOperations } from "../tools/operations.ts";
 
-/** Asks the user when a server requests input during a call. */
 export interface Asker {
 	readonly questions: QuestionOperations;
 	readonly toolCallId: string;

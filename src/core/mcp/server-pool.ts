@@ -1,4 +1,3 @@
-// A kernel's server connections: one per server, place and environment, shared by sessions.
 import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
 import { ServerConnection } from "./connection.ts";
 import type { LinkParts, ServerPlace } from "./link.ts";
@@ -39,7 +38,6 @@ export class ServerPool {
 		};
 	}
 
-	/** Closes all connections, leased or not. */
 	async close(): Promise<void> {
 		for (const [key, shared] of this.#shared) this.#end(key, shared);
 		await Promise.all(this.#closing);

@@ -1,5 +1,3 @@
-// The servers of one session: their tools under unique names, their status, and how long a turn waits for them.
-
 import type { McpStatus } from "../../api/values/event.ts";
 import { unlessAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -13,7 +11,6 @@ import type { ServerConnection, ServerState } from "./connection.ts";
 import { createServerTool } from "./server-tool.ts";
 import { type ListedTool, passes } from "./tool-list.ts";
 
-/** A lease on a connection that may be shared. */
 export interface ServerLease {
 	readonly connection: Pick<ServerConnection, "name" | "state" | "tools" | "call" | "connect" | "retry" | "onChange">;
 	release(): void;
@@ -50,7 +47,6 @@ const startPatience = 1000;
 
 const isProgram = ({ server }: Member) => server.kind === "local";
 
-/** Limits concurrent program starts. */
 function createStarts(clock: Clock) {
 	let starting = 0;
 	let freed: Deferred<void> | null = null;
@@ -89,7 +85,6 @@ export class ServerSet {
 	#members: readonly Member[] | null = null;
 	#isLoaded = false;
 	#claims: readonly Claim[] = [];
-	/** Server by name. */
 	#owners: Map<string, Member> = new Map();
 	/** The members that do not wait for others, for at most one event loop turn. */
 	#due: ReadonlySet<Member> = new Set();
@@ -100,7 +95,6 @@ export class ServerSet {
 		this.#settings = settings;
 	}
 
-	/** Connects to all servers in the background. Only the first call has an effect. */
 	begin(): void {
 		if (this.#members !== null) return;
 		const { servers, acquire, startTimeout, clock } = this.#settings;
@@ -133,7 +127,6 @@ export class ServerSet {
 		await Promise.all(connecting);
 	}
 
-	/** Reconnects disconnected servers in the background, if a retry is due. */
 	retry(): void {
 		for (const { connection } of this.#members ?? []) connection.retry();
 	}
@@ -202,10 +195,7 @@ export class ServerSet {
 		});
 	}
 
-	/**
-	 * Assigns tool names to servers in settings order. Once turns may have used a name, it stays with its server, because an
-	 * approval must not apply to another server that connects later.
-	 */
+	/** A name that turns may have used stays with its server: an approval must not move to another server. */
 	#claim(): void {
 		const owners = this.#isLoaded ? this.#owners : new Map<string, Member>();
 		const claims: Claim[] = [];

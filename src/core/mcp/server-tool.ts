@@ -1,5 +1,3 @@
-// Adapts a server's tool to the tool contract (agent-kernel §3.3).
-
 import { type ToolReturn, toolError } from "../../api/values/content.ts";
 import { isRecord } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";

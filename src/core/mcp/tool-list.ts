@@ -1,4 +1,3 @@
-// Parses a server's tool list tool by tool, so that an invalid tool does not affect the others.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import { beginning } from "../../base/text/well-formed.ts";
@@ -7,7 +6,6 @@ import type { JsonSchema } from "../tools/tool.ts";
 
 export interface ListedTool {
 	readonly name: string;
-	/** May be empty. */
 	readonly description: string;
 	readonly parameters: JsonSchema;
 	readonly tags: readonly string[];

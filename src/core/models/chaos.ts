@@ -1,12 +1,10 @@
-// A faulty provider for client tests: the underlying model fails most of the time, and its tool calls are garbled (provider type
-// `_chaos`, over `kimi`).
+// A faulty provider for client tests (`_chaos`, over `kimi`): most requests fail, and tool calls are garbled.
 import { type Model, type ModelChunk, type ModelPart, modelFailure } from "./model.ts";
 
 const failureRate = 0.8;
 const garbleRate = 0.1;
 const statusCodes = [429, 500, 503] as const;
 
-/** The answers of `stream`, with random failures. `random` returns numbers in [0, 1). */
 export function withChaos(stream: Model["stream"], random: () => number = Math.random): Model["stream"] {
 	return async function* (request, signal): AsyncGenerator<ModelChunk, void> {
 		if (signal.aborted) return;

@@ -1,4 +1,3 @@
-// Combines chunk streams. Not nested generators, which take several promises each per chunk; this takes one in total.
 import type { ModelChunk, ModelFailure } from "./model.ts";
 
 type Chunks = AsyncIterable<ModelChunk, void>;

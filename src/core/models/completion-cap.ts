@@ -5,17 +5,13 @@ import type { ModelRequest } from "./model.ts";
 const reserve = 1024;
 const tokensOfMedia = 2000;
 
-/**
- * Maximum tokens of the answer, at least 1. `wanted` is the configured cap: null means the whole window; zero or less means no
- * cap, which returns null.
- */
+/** At least 1. `wanted` null means the whole window; zero or less means no cap, which returns null. */
 export function completionCap(request: ModelRequest, maxContextSize: number, wanted: number | null): number | null {
 	if (wanted !== null && wanted <= 0) return null;
 	const input = Math.max(request.knownTokens ?? 0, estimateTokens(request));
 	return Math.max(1, Math.min(wanted ?? maxContextSize, maxContextSize - input - reserve));
 }
 
-/** A quarter token per ASCII character, rounded up per text, and one token per other character. */
 export function estimateTokens(request: ModelRequest): number {
 	let tokens = tokensOfText(request.systemPrompt);
 	for (const tool of request.tools) {

@@ -6,10 +6,7 @@ import type { ModelSettings } from "./model-settings.ts";
 
 type KeySettings = Pick<ModelSettings, "apiKey" | "keyHolder" | "providerType">;
 
-/**
- * Adds the provider's name and its key source to an authorization failure, and a note that Kimi's platform may have refused the
- * client instead.
- */
+/** Adds the provider's name and key source to an authorization failure, because the message lacks them. */
 export function withKeyNote(failure: ModelFailure, settings: KeySettings): ModelFailure {
 	const { kind, statusCode, message } = failure;
 	if (kind !== "status" || (statusCode !== 401 && statusCode !== 403)) return failure;
@@ -31,7 +28,6 @@ export function withModelNote(
 }
 
 function keyNote({ apiKey, keyHolder, providerType }: KeySettings): string | null {
-	// Vertex AI without a key uses a token.
 	if (keyHolder === null || (providerType === "vertexai" && apiKey === "")) return null;
 	const { provider, setting } = keyHolder;
 	const whose = provider === "" ? "the provider" : `the provider ${JSON.stringify(provider)}`;

@@ -1,4 +1,3 @@
-// The settings for creating a model, filled in by the composition, and the error for unusable ones.
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Network } from "../../ports/network/network.ts";
@@ -21,7 +20,6 @@ export type ProviderType = (typeof providerTypes)[number];
 /** Whether thinking is requested on, off, or left to the provider's default. */
 export type ThinkingMode = "on" | "off" | "default";
 
-/** Null leaves a value to the provider. */
 export interface SamplingSettings {
 	readonly temperature: number | null;
 	readonly topP: number | null;
@@ -57,9 +55,7 @@ export function thinkingOf(
 
 /** Milliseconds. */
 export interface ModelTimeouts {
-	/** From the request to the response head. */
 	readonly response: number;
-	/** Between two chunks of the answer. */
 	readonly idle: number;
 }
 
@@ -80,7 +76,6 @@ export interface ModelSettings {
 	readonly customHeaders: Readonly<Record<string, string>>;
 	/** The message key for reasoning with `openai_legacy`. Null: `reasoning_content`; empty: reasoning is not sent back. */
 	readonly reasoningKey: string | null;
-	/** The name sent to the provider. */
 	readonly model: string;
 	readonly maxContextSize: number;
 	readonly capabilities: ReadonlySet<Capability>;
@@ -100,7 +95,6 @@ export interface ModelSettings {
 	readonly clock: Clock;
 }
 
-/** Settings from which no model can be created; the message is for the user. */
 export class ModelConfigurationError extends Error {
 	override readonly name = "ModelConfigurationError";
 }

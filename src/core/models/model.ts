@@ -1,4 +1,3 @@
-// The contract of all model providers: types and small helpers.
 import type { ContentPart, TokenUsage, ToolCall } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import type { Sampling } from "../../api/values/turn-options.ts";
@@ -7,7 +6,6 @@ import type { Sampling } from "../../api/values/turn-options.ts";
 export const capabilities = ["image_in", "video_in", "thinking", "always_thinking"] as const;
 export type Capability = (typeof capabilities)[number];
 
-/** A tool as offered to a model: `parameters` is a JSON Schema object. */
 export interface ToolSpecification {
 	readonly name: string;
 	readonly description: string;
@@ -32,13 +30,9 @@ export interface ToolCallFragment {
 	readonly arguments_part: string | null;
 }
 
-/**
- * Why a request failed. `overflow`: it exceeds the model's context window. `login`: the user must sign in to the provider again.
- * `defect`: a bug of ours or of a script, not of the provider.
- */
+/** `overflow`: the context window is exceeded; `login`: sign in again; `defect`: a bug of ours or of a script. */
 export interface ModelFailure {
 	readonly kind: "connection" | "timeout" | "status" | "overflow" | "empty" | "provider" | "login" | "defect";
-	/** The provider's message, without keys or tokens. */
 	readonly message: string;
 	/** HTTP status: for the kinds `status`, `overflow` and `login`, and for `provider` if there was one. */
 	readonly statusCode: number | null;
@@ -50,10 +44,7 @@ export interface ModelFailure {
 	readonly isTransient?: true;
 }
 
-/**
- * Why a complete response is not the model's final answer: it reached the token limit (`truncated`), or the provider paused it
- * and wants it back to go on (`paused`). `reason` is the provider's literal, such as `max_tokens`.
- */
+/** Why a complete response is not final: a token limit (`truncated`) or `paused`. `reason` is the provider's literal. */
 export interface AnswerEnd {
 	readonly kind: "truncated" | "paused";
 	readonly reason: string;
@@ -83,15 +74,10 @@ export type VideoUpload =
 	{ readonly ok: true; readonly url: string } | { readonly ok: false; readonly failure: ModelFailure };
 
 export interface Model {
-	/** The name sent to the provider, as shown in errors. */
 	readonly name: string;
-	/** Size of the context window in tokens. */
 	readonly maxContextSize: number;
 	readonly capabilities: ReadonlySet<Capability>;
-	/**
-	 * Sends one request. The stream never throws: a failure is its last chunk. It is pulled: it reads from the provider only when
-	 * the next chunk is requested. After an abort it ends soon, without a last chunk.
-	 */
+	/** Never throws: a failure is its last chunk. Reads only when pulled; after an abort it ends without a last chunk. */
 	stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelChunk>;
 	/** Uploads a video for use in messages. Absent if messages embed videos. Never rejects. */
 	uploadVideo?(video: VideoFile, signal: AbortSignal): Promise<VideoUpload>;

@@ -1,4 +1,3 @@
-// Creates models from settings: one row per provider type. Adapters are loaded on their first request.
 import type { MediaPart } from "../../api/values/content.ts";
 import { scriptedModelName } from "../../api/values/model-advice.ts";
 import { withLengthLimit } from "./answer-length.ts";
@@ -37,10 +36,7 @@ const factories: Readonly<Record<ProviderType, Factory>> = {
 	_chaos: async (settings) => createLazyModel(settings, () => loadChaos(settings)),
 };
 
-/**
- * Creates a model without sending anything. Each call gives a scripted model a separate queue. Throws ModelConfigurationError for
- * unusable scripts.
- */
+/** Sends nothing. Scripted models get separate queues. Throws ModelConfigurationError for unusable scripts. */
 export function createModel(settings: ModelSettings): Promise<Model> {
 	return factories[settings.providerType](settings);
 }
@@ -101,7 +97,6 @@ async function loadAnthropic(settings: ModelSettings): Promise<Stream> {
 	return (request, signal) => streamMessage(settings, request, signal);
 }
 
-/** A model whose adapter is loaded on first use. */
 function createLazyModel(settings: ModelSettings, load: () => Promise<Stream>): Model {
 	const open = async (request: ModelRequest, signal: AbortSignal) => {
 		try {

@@ -1,5 +1,4 @@
-// A model of a provider with sign-in: every request obtains the key, and retries once with another key if the provider refuses
-// it.
+// Requests obtain the key, and retry once with another key if the provider refuses it.
 import { unlessAborted } from "../../base/abort.ts";
 import { sentences } from "../../base/text/sentence.ts";
 import {
@@ -24,17 +23,13 @@ export interface KeySource {
 	current(): Promise<KeyAnswer>;
 	/** Another key than the refused one. */
 	renewed(refused: string): Promise<KeyAnswer>;
-	/** The sign-in command, as typed. */
 	readonly loginCommand: string;
 }
 
 type Attempt = { readonly kind: "over" } | { readonly kind: "refused"; readonly failure: ModelFailure };
 const over: Attempt = { kind: "over" };
 
-/**
- * Creates the model; ignores `apiKey` in the settings. A failure that a new sign-in would resolve has kind `login`. Throws
- * ModelConfigurationError like `createModel`.
- */
+/** Ignores `apiKey` in the settings. A failure that a new sign-in would resolve has kind `login`. */
 export async function createSignedInModel(settings: ModelSettings, keys: KeySource): Promise<Model> {
 	const create = (key: string) => createModel({ ...settings, apiKey: key, keyHolder: null });
 	let made = { key: "", model: await create("") };

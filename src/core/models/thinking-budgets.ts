@@ -1,4 +1,3 @@
-// Which models accept a thinking budget per request, by provider type and model name.
 import { smallestBudget, thinkingStyle } from "./anthropic/thinking.ts";
 import { budgetRange } from "./google/thinking.ts";
 import type { ProviderType } from "./model-settings.ts";
@@ -34,7 +33,6 @@ const byType: Readonly<Record<ProviderType, (model: string) => ThinkingBudgets |
 	_chaos: none,
 };
 
-/** Null for a model whose requests have no such field. */
 export function thinkingBudgets(type: ProviderType, model: string): ThinkingBudgets | null {
 	return byType[type](model);
 }

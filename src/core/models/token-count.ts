@@ -1,4 +1,3 @@
-// Token counts as providers report them.
 import type { TokenUsage } from "../../api/values/content.ts";
 
 /** Hundreds of times the largest context window; larger values are invalid. */
@@ -10,7 +9,6 @@ export function toCount(value: unknown): number | null {
 }
 
 interface Counts {
-	/** Without cache reads and writes. */
 	readonly input: number | undefined;
 	readonly read: number | undefined;
 	readonly creation: number | undefined;

@@ -1,4 +1,3 @@
-// Makes call ids unique within an answer, because events, approvals and results refer to calls by id.
 import { changedChunks } from "./chunk-streams.ts";
 import type { Model } from "./model.ts";
 import { takeUnusedName } from "./requests/unused-name.ts";

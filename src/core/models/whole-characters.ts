@@ -1,5 +1,4 @@
-// Makes parts contain only whole characters. Some servers split deltas within a surrogate pair, and models write lone surrogates;
-// strict clients and providers refuse JSON that contains one.
+// Some servers split deltas within a surrogate pair; strict clients and providers refuse lone surrogates.
 import { toWellFormed } from "../../base/text/well-formed.ts";
 import { changedChunks } from "./chunk-streams.ts";
 import type { Model, ModelPart } from "./model.ts";

@@ -3,7 +3,6 @@
 /** The dialect of a pattern: ECMAScript (JSON Schema) or Python (hook matchers). */
 export type PatternSyntax = "ecmascript" | "python";
 
-/** First and last code points, in order. */
 type Ranges = readonly (readonly [first: number, last: number])[];
 
 const lastCodePoint = 0x10ffff;
@@ -39,10 +38,7 @@ function complement(ranges: Ranges): Ranges {
 	return next > lastCodePoint ? rest : [...rest, [next, lastCodePoint]];
 }
 
-/**
- * The bracket content for `\d`, `\w`, `\s` and their negations. Python word characters include all languages. Within brackets the
- * engine cannot express Python's `\W`, so it is the complement of the ASCII word characters.
- */
+/** Python word characters include all languages; its `\W` within brackets complements the ASCII ones only. */
 export function namedSet(letter: string, syntax: PatternSyntax): string | null {
 	const isPython = syntax === "python";
 	switch (letter) {

@@ -1,5 +1,4 @@
-// Parses and matches glob patterns in the syntax of Python's pathlib: `*`, `?` and `[...]` within a name, `**` for any
-// directories. Other characters (braces, parentheses, backslashes) are literal.
+// Python pathlib syntax: `*`, `?`, `[...]` within a name, `**` for any directories. Other characters are literal.
 
 export type PatternStep =
 	| { readonly kind: "name"; readonly name: string }
@@ -26,7 +25,10 @@ interface Range {
 	readonly last: string;
 }
 
-/** The index of the `]` that closes the set at `start`, or -1. A `]` right after the opening bracket belongs to the set. */
+/**
+ * The index of the `]` that closes the set at `start`, or -1. A `]` right after the opening bracket belongs to the
+ * set.
+ */
 function setEnd(signs: readonly string[], start: number): number {
 	const first = signs[start + 1] === "!" ? start + 2 : start + 1;
 	return signs.indexOf("]", first + 1);
@@ -85,9 +87,7 @@ function isWithin({ first, last }: Range, sign: string): boolean {
 	return point >= (first.codePointAt(0) ?? 0) && point <= (last.codePointAt(0) ?? 0);
 }
 
-/**
- * Whether the parts match the whole name. Only the last `*` is extended, because it can match everything an earlier one could.
- */
+/** Only the last `*` is extended, because it can match everything an earlier one could. */
 function matchParts(parts: readonly Part[], name: string): boolean {
 	const signs = [...name];
 	let part = 0;

@@ -1,20 +1,14 @@
-// Parses the pattern parts that match one character: escapes and bracket sets.
 import { namedSet, type PatternSyntax, propertyName, spellCodePoint } from "./character-sets.ts";
 import { Refusal } from "./refusal.ts";
 
-/** The bracket form. */
 export interface Member {
 	readonly text: string;
-	/** Whether it matches several characters and so cannot begin or end a range. */
 	readonly isSet: boolean;
-	/** The end position. */
 	readonly end: number;
 }
 
-/** Code points of the control escapes. */
 const controls: Readonly<Record<string, number>> = { n: 0x0a, r: 0x0d, t: 0x09, f: 0x0c, v: 0x0b };
 
-/** Parses the set whose bracket is at `start`; the result includes the brackets. */
 export function readBrackets(pattern: string, start: number, syntax: PatternSyntax): Omit<Member, "isSet"> {
 	const isNegated = pattern.charAt(start + 1) === "^";
 	const first = start + (isNegated ? 2 : 1);
@@ -51,7 +45,6 @@ const single = (codePoint: number, end: number): Member => {
 	return { text: spellCodePoint(codePoint), isSet: false, end };
 };
 
-/** Parses the escape whose backslash is at `start`. */
 export function readEscape(pattern: string, start: number, syntax: PatternSyntax, isInBrackets: boolean): Member {
 	const letter = pattern.charAt(start + 1);
 	const position = start + 2;

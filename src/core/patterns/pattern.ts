@@ -1,5 +1,4 @@
-// Regular expressions from untrusted sources, run by an engine with linear time in pattern and text. JavaScript's own engine
-// backtracks and can take exponential time.
+// Untrusted patterns run in linear time; JavaScript's own engine can take exponential time.
 import { errorText } from "../../base/errors.ts";
 import type { PatternSyntax } from "./character-sets.ts";
 import { translatePattern } from "./translation.ts";
@@ -20,7 +19,6 @@ export type CompiledPattern =
 
 let engine: Promise<typeof import("re2js")> | null = null;
 
-/** Compiles a pattern for searching: it need not match the whole text. */
 export type CompilePattern = (source: string, syntax: PatternSyntax) => CompiledPattern;
 
 export async function loadPatternCompiler(): Promise<CompilePattern> {
@@ -58,7 +56,10 @@ export async function loadPatternCompiler(): Promise<CompilePattern> {
 /** Fixed nanoseconds per search. */
 const costOfSearch = 1000;
 
-/** Search cost in nanoseconds: the slowest measured values on two shared cores. The engine caches its states and transitions. */
+/**
+ * Search cost in nanoseconds: the slowest measured values on two shared cores. The engine caches its states and
+ * transitions.
+ */
 interface CostModel {
 	/** Maximum number of uncached transitions over all searches; infinite if the cache overflows. */
 	readonly transitions: number;

@@ -1,4 +1,3 @@
-// JSON Schema keywords that apply subschemas to a value or its parts.
 import { findPattern, isObject, type PatternSlot } from "./schema-assertions.ts";
 import { type Check, fits, fitsAlone, type SchemaNode } from "./schema-node.ts";
 import { shorten } from "./schema-run.ts";

@@ -1,4 +1,3 @@
-// JSON Schema keywords that check a value directly.
 import type { Pattern } from "./pattern.ts";
 import type { Check } from "./schema-node.ts";
 import { type Run, shorten } from "./schema-run.ts";
@@ -6,7 +5,6 @@ import { type Run, shorten } from "./schema-run.ts";
 export const jsonTypes = ["string", "number", "integer", "boolean", "array", "object", "null"] as const;
 export type JsonType = (typeof jsonTypes)[number];
 
-/** A pattern in a schema, compiled after the schema is read. */
 export interface PatternSlot {
 	readonly source: string;
 	pattern: Pattern | null;
@@ -61,7 +59,6 @@ function countCharacters(text: string, run: Run): number {
 	return count;
 }
 
-/** Whether the unit is a surrogate in the range that begins at `first`. */
 const isHalf = (unit: number, first: number): boolean => unit >= first && unit < first + 0x400;
 
 export function checkShortest(least: number): Check {

@@ -1,4 +1,3 @@
-// A compiled schema: the checks for a value, in order.
 import type { Place, Run } from "./schema-run.ts";
 
 /** Checks a value and records its faults in the run. `evaluated` collects the evaluated parts if they are needed. */
@@ -11,11 +10,9 @@ export interface SchemaNode {
 	asksForRest: boolean;
 }
 
-/** The parts of an object or array that subschemas have evaluated. */
 export class Evaluated {
 	readonly names = new Set<string>();
 	readonly items = new Set<number>();
-	/** The number of leading items. */
 	firstItems = 0;
 
 	add(other: Evaluated, run: Run): void {

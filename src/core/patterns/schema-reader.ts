@@ -1,4 +1,3 @@
-// Compiles an untrusted JSON Schema into lists of checks.
 import {
 	checkAll,
 	checkAny,
@@ -35,7 +34,6 @@ import { longestAddress, maximumAddresses, References, type Resource } from "./s
 import { type Place, shorten, toPath } from "./schema-run.ts";
 import { type Draft, keywordFault, schemasBelow } from "./schema-shapes.ts";
 
-/** Thrown for an unusable schema; the message says where and why. */
 export class SchemaFault extends Error {
 	override readonly name = "SchemaFault";
 
@@ -50,7 +48,6 @@ export interface ReadSchema {
 	readonly patterns: readonly { readonly slot: PatternSlot; readonly place: Place }[];
 }
 
-/** Compiles a schema of checked size. Throws SchemaFault. */
 export function readSchema(schema: unknown, draft: Draft): ReadSchema {
 	const reader = new SchemaReader(draft);
 	const root = reader.readRoot(schema);
@@ -100,7 +97,6 @@ class SchemaReader {
 				throw new SchemaFault(place, `is one of more than ${maximumAddresses} addresses, which are too many`);
 			}
 			if (found === null) throw new SchemaFault(place, `leads to nothing in the schema: "${shorten(reference)}"`);
-			// A schema outside of the usual places is compiled when first referenced.
 			target.node = this.#read(found.schema, place, found.resource);
 		}
 		const ambiguous = this.#dynamic.find(({ reference }) => this.#references.isAmbiguous(reference));
@@ -322,7 +318,6 @@ function readValues(schema: Schema): Check[] {
 	return checks;
 }
 
-/** Keywords that combine schemas for the same value. */
 function readCombinations(schema: Schema, find: (inner: unknown) => SchemaNode): Check[] {
 	const checks: Check[] = [];
 	const { allOf, anyOf, oneOf, not, if: condition, then, else: otherwise } = schema;

@@ -1,4 +1,3 @@
-// Resolves references within a schema by name or path. Fetches nothing.
 import { isObject } from "./schema-assertions.ts";
 
 /** A schema or subschema with its own `$id`, against which its references resolve. */
@@ -8,13 +7,15 @@ export interface Resource {
 	readonly anchors: Map<string, unknown>;
 }
 
-/** Maximum URI length in characters, also after resolution; otherwise many relative URIs could each inherit a huge base. */
+/**
+ * Maximum URI length in characters, also after resolution; otherwise many relative URIs could each inherit a huge
+ * base.
+ */
 export const longestAddress = 2000;
 /** Maximum number of URIs to resolve per schema. */
 export const maximumAddresses = 2000;
 
 export class References {
-	/** Number of resolved URIs. */
 	resolved = 0;
 
 	readonly #resources = new Map<string, Resource>();

@@ -1,7 +1,5 @@
-// One validation run: remaining work, depth and faults.
 import { cut } from "../../base/text/sentence.ts";
 
-/** The location of a value within the root; null for the root. */
 export interface Place {
 	readonly parent: Place | null;
 	readonly key: string | number;
@@ -11,10 +9,7 @@ export class TooMuchWork extends Error {
 	override readonly name = "TooMuchWork";
 }
 
-/**
- * Maximum validation steps: one per schema application, key, item and 16 checked characters. A few lines of nested schemas can
- * require millions of steps, because 20 doublings check every value a million times.
- */
+/** One per schema application, key, item and 16 characters: 20 nested doublings would need a million. */
 const maximumSteps = 200_000;
 /** Maximum nesting depth of schemas, references and values. */
 const maximumDepth = 400;
@@ -32,7 +27,6 @@ export class Run {
 	readonly #names = new Map<object, readonly string[]>();
 	readonly #faults: { readonly place: Place | null; readonly fault: string }[] = [];
 
-	/** The faults, with their places below `name`. */
 	faults(name: string): string {
 		return this.#faults.map(({ place, fault }) => `${name}${toPath(place)} ${fault}`).join(", ");
 	}
@@ -55,7 +49,6 @@ export class Run {
 		return names;
 	}
 
-	/** Spends nanoseconds on a search. */
 	spendTime(nanoseconds: number): void {
 		this.#searchTime -= nanoseconds;
 		if (this.#searchTime < 0) throw new TooMuchWork("searching them for the patterns of the schema takes too long");
@@ -72,7 +65,6 @@ export class Run {
 		this.#depth -= 1;
 	}
 
-	/** Records a fault; always returns false, as the result of the check. */
 	fail(place: Place | null, fault: string): false {
 		if (this.#muted === 0 && this.#faults.length < maximumFaults) this.#faults.push({ place, fault });
 		return false;

@@ -1,4 +1,3 @@
-// The valid values of JSON Schema keywords, by draft.
 import { isObject, jsonTypes } from "./schema-assertions.ts";
 
 /** Drafts up to 7, or 2020-12, the default. */

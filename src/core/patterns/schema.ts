@@ -1,5 +1,4 @@
-// Validates values against untrusted JSON Schemas (from client tools, plugins and servers) in bounded time: it generates no code
-// and counts every validation step.
+// Untrusted schemas are checked in bounded time: no generated code, and every step is counted.
 import { createPace } from "../../base/pace.ts";
 import { type CompiledPattern, type CompilePattern, loadPatternCompiler } from "./pattern.ts";
 import { fits } from "./schema-node.ts";
@@ -10,7 +9,6 @@ import type { Draft } from "./schema-shapes.ts";
 export type CompiledSchema =
 	/** `check` returns null for a valid value, else a sentence with the faults or the reason why validation failed. */
 	| { readonly ok: true; readonly check: (value: unknown) => Promise<string | null> }
-	/** A clause that names the place in the schema. */
 	| { readonly ok: false; readonly reason: string };
 
 /** Maximum number of values in a schema: objects, lists, texts and numbers. */
@@ -27,7 +25,6 @@ const pace = createPace();
 export interface SchemaAllowance {
 	values: number;
 	characters: number;
-	/** The owner's name, for error messages. */
 	readonly owner: string;
 }
 
@@ -36,7 +33,6 @@ export function createSchemaAllowance(owner: string): SchemaAllowance {
 	return { values: 5 * maximumValues, characters: 2 * maximumCharacters, owner };
 }
 
-/** Compiles a schema and deducts it from the allowance; messages call the values `name`. */
 export async function compileSchema(
 	schema: unknown,
 	draft: Draft,

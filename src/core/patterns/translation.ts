@@ -1,5 +1,4 @@
-// Translates an untrusted pattern to the engine's syntax (pattern.ts) with the same meaning, or reports why it cannot. It never
-// passes on syntax that the engine would interpret differently.
+// Keeps the pattern's meaning or reports why it cannot; never passes on syntax that the engine reads differently.
 import { isWide, type PatternSyntax } from "./character-sets.ts";
 import { readBrackets, readEscape } from "./members.ts";
 import { Refusal } from "./refusal.ts";
@@ -15,7 +14,6 @@ export type Translation =
 	/** A clause without a full stop. */
 	| { readonly ok: false; readonly reason: string };
 
-/** Maximum pattern length in characters. */
 const maximumLength = 4096;
 /** Maximum number of characters and sets, each multiplied by its repetitions: `[a-z]{20}` counts 20. */
 const maximumSize = 5000;
@@ -29,10 +27,7 @@ const longestRepetition = 1000;
 /** Leading flags except the multiline flag. */
 const beginning = /^((?:\(\?[is]+\))?)\^/;
 
-/**
- * Translates a pattern. Supports lookaheads right after a leading `^`, their most common place, as additional patterns that the
- * text must or must not match.
- */
+/** Lookaheads right after a leading `^` become additional patterns that must or must not match. */
 export function translatePattern(pattern: string, syntax: PatternSyntax): Translation {
 	try {
 		if (pattern.length > maximumLength) throw new Refusal(`it is longer than ${maximumLength} characters`);
@@ -85,7 +80,6 @@ function groupEnd(pattern: string, start: number): number {
 const unfolded = "(?-i:";
 
 interface OpenGroup {
-	/** Start index in the source pattern. */
 	readonly start: number;
 	size: number;
 }
@@ -239,7 +233,10 @@ class Translator {
 		} else this.#add("\\{", 1);
 	}
 
-	/** Repeats the previous part. `spell` writes the repetition; `count` is its maximum, or the minimum plus one if unbounded. */
+	/**
+	 * Repeats the previous part. `spell` writes the repetition; `count` is its maximum, or the minimum plus one if
+	 * unbounded.
+	 */
 	#repeat(spell: (atom: string) => string, length: number, count: number): void {
 		const atom = this.#atom;
 		if (atom === null) {

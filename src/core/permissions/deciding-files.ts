@@ -1,5 +1,4 @@
-// Files that other programs run later, or that configure what they run. A broad rule such as `src/**` probably did not mean them,
-// so a rule that allows changing one must name it.
+// A broad rule such as `src/**` probably did not mean these files, so an allow rule must name them.
 import path from "node:path";
 import { foldName } from "../../ports/files/folded-name.ts";
 

@@ -1,4 +1,3 @@
-// The kernel's interface to the permission rules of a session. The rules and the shell parser load on the first request.
 import { OnFirstUse } from "../../base/on-first-use.ts";
 import type { PermissionRequest, Verdict } from "./policy.ts";
 

@@ -13,10 +13,7 @@ export interface Circumstances {
 	readonly whenUnattended: WhenUnattended;
 }
 
-/**
- * `creator`: approved, because the session's creator supplied the tools and answers no approvals. `wait`: the request stays open
- * for a client that attaches later.
- */
+/** `creator`: approved, because the creator supplied the tools. `wait`: stays open for a later client. */
 export type WhenUnattended = "approve" | "creator" | "reject" | "wait";
 
 export type Settled =
@@ -24,7 +21,6 @@ export type Settled =
 	/** Why it needs approval; null without a matching rule. */
 	| { readonly decision: "ask"; readonly reason: string | null };
 
-/** Applies the mode to a verdict. Null: the call needs approval and no policy has a verdict. */
 export function settle(said: Verdict | null, circumstances: Circumstances): Settled {
 	const verdict = said === null || isOpen(said) ? null : said;
 	const { isYolo, isAway, approvesWhileAway, canAsk, whenUnattended } = circumstances;

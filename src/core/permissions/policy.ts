@@ -1,5 +1,4 @@
-// Decides permission requests with a chain of policies, each of which allows, asks, denies or abstains. The strictest verdict
-// wins; order only breaks ties. modes.ts applies the session's mode.
+// Policies allow, ask, deny or abstain. The strictest verdict wins; order only breaks ties.
 import type { EventBodyOf } from "../../api/values/event.ts";
 import type { Subject } from "../../api/values/subject.ts";
 

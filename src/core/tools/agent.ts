@@ -1,4 +1,3 @@
-// Agent: delegates a task to a subagent with its own context and returns its report.
 import * as v from "valibot";
 import { boolean, integer } from "./argument-schemas.ts";
 import { mediaToolName } from "./files/read-media-file.ts";

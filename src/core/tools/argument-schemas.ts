@@ -1,5 +1,3 @@
-// Argument schemas that also accept common model mistakes ("5" for 5, "true" for true), and the error sentence for an invalid
-// argument. tool-definition.ts declares tools.
 import * as v from "valibot";
 import { cut } from "../../base/text/sentence.ts";
 

@@ -1,4 +1,3 @@
-// The built-in tools by their paths in agent files. Loaded on first use by a session.
 import { KernelError } from "../../base/errors.ts";
 import { createAgent } from "./agent.ts";
 import { createReadFile } from "./files/read-file.ts";
@@ -47,7 +46,6 @@ const factories: Readonly<Record<BuiltInToolPath, ToolFactory>> = {
 	"kimi_cli.tools.dmail:SendDMail": createSendDMail,
 };
 
-/** Creates the tools in path order and skips those with missing requirements. Throws `invalid-input` for unknown paths. */
 export function createTools(toolPaths: readonly string[], environment: ToolEnvironment): Tool[] {
 	const known = toolPaths.filter(isBuiltInToolPath);
 	const unknown = toolPaths.filter((toolPath) => !isBuiltInToolPath(toolPath));

@@ -1,5 +1,4 @@
-// Fixes common form errors in model arguments when the meaning is clear: null for an optional argument, and JSON text for a value
-// that is not a string.
+// Accepts null for an optional argument and JSON text for a value that is not a string.
 import { isRecord } from "../../base/json.ts";
 import type { JsonSchema } from "./tool.ts";
 
@@ -93,7 +92,6 @@ function typesOf({ type, properties, enum: values, const: constant }: JsonSchema
 	return isRecord(properties) ? ["object"] : null;
 }
 
-/** The possible schemas of the value, with references and `anyOf` resolved. Empty if not understood. */
 function alternatives(written: unknown, root: JsonSchema, depth: number): readonly JsonSchema[] {
 	if (!isRecord(written) || depth > deepest) return [];
 	const { $ref: reference, anyOf, oneOf, allOf } = written;

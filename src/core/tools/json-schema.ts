@@ -1,4 +1,3 @@
-// Checks values against JSON Schemas of clients, plugins and servers. Loads the schema compiler on first use.
 import type { CompiledSchema, SchemaAllowance } from "../patterns/schema.ts";
 import type { JsonSchema } from "./tool.ts";
 
@@ -8,15 +7,11 @@ export type CompileJsonSchema = (schema: JsonSchema) => Promise<CompiledSchema>;
 
 let reader: Promise<typeof import("../patterns/schema.ts")> | null = null;
 
-/**
- * Compiles a schema of draft 2020-12, or the older draft it names. Refuses an invalid or overly complex schema with the place and
- * reason. Messages call the values `name`.
- */
+/** Draft 2020-12 or the older draft it names. Refuses invalid or overly complex schemas; messages use `name`. */
 export async function compileJsonSchema(schema: JsonSchema, name = "arguments"): Promise<CompiledSchema> {
 	return await compile(schema, null, name);
 }
 
-/** Compiles the schemas of one owner under a shared limit. */
 export function createSchemaCompiler(owner: string): CompileJsonSchema {
 	let allowance: SchemaAllowance | null = null;
 	return async (schema) => {

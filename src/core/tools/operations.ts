@@ -1,4 +1,3 @@
-// The session operations that tools use. Types only; the kernel implements them.
 import type { ToolReturn } from "../../api/values/content.ts";
 import type { TaskKind, TaskStatus } from "../../api/values/task-status.ts";
 
@@ -89,7 +88,6 @@ export interface AgentRequest {
 	readonly type: string;
 	/** A model alias; null for the type's model, else the session's. */
 	readonly model: string | null;
-	/** The id of the subagent to continue; its type takes precedence. */
 	readonly resume: string | null;
 	/** Seconds; null for none. */
 	readonly timeout: number | null;
@@ -100,7 +98,6 @@ export interface AgentOperations {
 	readonly types: readonly { readonly name: string; readonly whenToUse: string; readonly tools: readonly string[] }[];
 	/** Runs the task to completion; failures are results. */
 	run(request: AgentRequest, toolCallId: string, signal: AbortSignal): Promise<ToolReturn>;
-	/** Starts the task in the background, or returns an error result. */
 	start(request: AgentRequest, toolCallId: string): Promise<StartedTask>;
 }
 
@@ -113,13 +110,10 @@ export interface TaskView {
 	readonly timeout: number | null;
 	/** Null for agents. */
 	readonly command: string | null;
-	/** Null for commands. */
 	readonly agent: { readonly id: string; readonly type: string } | null;
 	readonly exitCode: number | null;
-	/** Whether it was stopped on request. */
 	readonly interrupted: boolean;
 	readonly timedOut: boolean;
-	/** The failure reason; for a task that waits for approval, what it wants to do. */
 	readonly reason: string | null;
 	readonly outputPath: string | null;
 }
@@ -147,7 +141,6 @@ export interface TaskOutput {
 export interface TaskOperations {
 	/** Starts a command in the background, or returns an error result. */
 	startCommand(request: CommandRequest, toolCallId: string): Promise<StartedTask>;
-	/** Newest first. */
 	list(activeOnly: boolean): Promise<readonly TaskView[]>;
 	find(id: string): Promise<TaskView | null>;
 	/** Waits at most this many seconds for the task to end. */

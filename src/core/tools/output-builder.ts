@@ -1,5 +1,3 @@
-// Builds a tool's output and result within the model's context limits.
-
 import { type ToolReturn, toolError, toolSuccess } from "../../api/values/content.ts";
 import { sentences } from "../../base/text/sentence.ts";
 import { beginning } from "../../base/text/well-formed.ts";

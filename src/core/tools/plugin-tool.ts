@@ -1,5 +1,3 @@
-// Creates a tool from a plugin manifest (core/definitions/plugin.ts): a program that reads JSON arguments on stdin and prints the
-// result.
 import { type ToolReturn, toolError } from "../../api/values/content.ts";
 import type { RunOutcome } from "../../ports/processes/port.ts";
 import { type CompileJsonSchema, compileJsonSchema } from "./json-schema.ts";
@@ -29,7 +27,6 @@ const memoryLimit = 1024 * 1024;
 const briefLineLength = 200;
 const hidden = "[hidden]";
 
-/** Creates the tool and checks its parameter schema. The program runs in the plugin's `directory`. */
 export async function createPluginTool(
 	directory: string,
 	declaration: PluginToolDeclaration,

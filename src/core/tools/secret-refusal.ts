@@ -1,4 +1,3 @@
-// Errors for reading a secret file.
 import { type ToolReturn, toolError } from "../../api/values/content.ts";
 import { isSensitiveFile, type SecretKind, whyNotRead } from "../../ports/files/secret-paths.ts";
 import type { ToolEnvironment } from "./tool.ts";

@@ -1,5 +1,4 @@
-// Command output for the model: the text a terminal shows after redraws such as progress bars, shortened in the middle. Takes
-// pieces and keeps only what it shows.
+// Output as a terminal shows it after redraws, shortened in the middle.
 import { beginning, ending } from "../../base/text/well-formed.ts";
 import { lineLimit, outputLimit } from "./output-builder.ts";
 

@@ -1,5 +1,3 @@
-// Shell: runs a command with bash in the work directory and returns its output.
-
 import path from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import * as v from "valibot";
@@ -81,19 +79,13 @@ export async function findShell(files: Files): Promise<string> {
 	return lastShellPath;
 }
 
-/**
- * The shell invocation for a command. A command too long for an argument is passed on stdin and read completely before it starts;
- * its own stdin is then empty, as for all commands.
- */
+/** A command too long for an argument is passed on stdin, and its own stdin is empty as usual. */
 export function shellInvocation(command: string): Pick<RunRequest, "arguments" | "input"> {
 	if (Buffer.byteLength(command) <= argumentLimit) return { arguments: ["-c", command] };
 	return { arguments: ["-c", 'eval "$(cat)" </dev/null'], input: command };
 }
 
-/**
- * The command's environment: password prompts must not block it, and `git status` must not write the index, which would run the
- * repository's post-index-change hook.
- */
+/** Password prompts must not block, and `git status` must not write the index, which would run a hook. */
 export function commandEnvironment(
 	environment: Readonly<Record<string, string>>,
 	shellPath: string,

@@ -1,4 +1,3 @@
-// Truncates lines at character boundaries.
 import { beginning } from "../../base/text/well-formed.ts";
 
 /** The line, truncated to at most `length` units including the marker at the end. */

@@ -1,5 +1,3 @@
-// Declares a tool from a schema and a function: checks arguments, describes them as JSON Schema, turns file system errors into
-// results.
 import * as v from "valibot";
 import { type ToolReturn, toolError } from "../../api/values/content.ts";
 import type { Subject } from "../../api/values/subject.ts";
@@ -28,7 +26,6 @@ export interface ToolDefinition<Schema extends v.GenericSchema> {
 	prepare(input: v.InferOutput<Schema>, context: ToolCallContext): Preparation | Promise<Preparation>;
 }
 
-/** A call that is answered without execution. */
 export function settled(result: ToolReturn): Preparation {
 	return { kind: "settled", result };
 }

@@ -1,6 +1,3 @@
-// The tool contract. `execute` does exactly what `prepare` showed for approval. Tools never ask by themselves, and errors that
-// the model can correct are results, not exceptions.
-
 import type { DisplayBlock, Todo, ToolReturn } from "../../api/values/content.ts";
 import type { EventBodyOf } from "../../api/values/event.ts";
 import type { Subject } from "../../api/values/subject.ts";
@@ -22,10 +19,7 @@ import type { ReadPage } from "./web/page-reader.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/**
- * The decision needed before the effect, as shown to the user. `action` names the kind of act for display; policies judge the
- * `subjects` it acts on.
- */
+/** `action` names the kind of act for display; policies judge the `subjects`. */
 export interface ApprovalNeed {
 	/** The decision if all policies abstain. */
 	readonly byDefault: "ask" | "allow";
@@ -36,7 +30,6 @@ export interface ApprovalNeed {
 }
 
 export type Preparation =
-	/** Nothing to run: refused, or answered without an effect. */
 	| { readonly kind: "settled"; readonly result: ToolReturn }
 	| {
 			readonly kind: "ready";
@@ -45,21 +38,14 @@ export type Preparation =
 			/** Whether running it has effects outside the kernel; such calls are recorded before they start. */
 			readonly hasEffect: boolean;
 			/**
-			 * The object that the call was prepared for and will change, such as a file; null if none. When one answer has several
-			 * unapproved calls for the same target, they are prepared again in order.
+			 * What the call will change; calls of one answer with the same target are prepared again in order. Null if none.
 			 */
 			readonly target: string | null;
-			/**
-			 * Runs once. Rejects only on a bug. After an abort it settles once its effects have ended. Progress is for watching
-			 * clients; the result contains everything for the model.
-			 */
+			/** Runs once; rejects only on a bug. After an abort it settles once its effects have ended. */
 			execute(signal: AbortSignal, progress?: ToolProgress): Promise<ToolReturn | Refusal>;
 	  };
 
-/**
- * Reports output of a running call; UTF-8 bytes that may end within a character. Never fails, and is cheap when no client
- * listens.
- */
+/** UTF-8 bytes that may end within a character. Never fails; cheap when no client listens. */
 export type ToolProgress = (stream: EventBodyOf<"tool.progress">["stream"], output: string | Buffer) => void;
 
 /** A result for a user's refusal to continue, which stops the turn like a rejected approval. */
@@ -76,7 +62,6 @@ export interface ToolCallContext {
 	readonly signal?: AbortSignal;
 }
 
-/** The result of opening a call: prepared, or invalid arguments (`issue` is one sentence). */
 export type OpenedCall =
 	| { readonly ok: true; readonly preparation: Preparation }
 	| { readonly ok: false; readonly issue: string };
@@ -85,7 +70,10 @@ export type ClientCapability = "questions" | "plan-mode";
 
 export interface Tool {
 	readonly name: string;
-	/** Hides the tool from the model, but not from calls, unless an attached client has all these capabilities. Default: none. */
+	/**
+	 * Hides the tool from the model, but not from calls, unless an attached client has all these capabilities. Default:
+	 * none.
+	 */
 	readonly needs?: readonly ClientCapability[];
 	readonly description: string;
 	/** JSON Schema of the arguments; computed on first use. */
@@ -94,7 +82,6 @@ export interface Tool {
 	open(value: unknown, context: ToolCallContext): Promise<OpenedCall>;
 }
 
-/** The session's services for its tools. Paths are absolute. */
 export interface ToolEnvironment {
 	readonly workDir: string;
 	additionalDirs(): readonly string[];
@@ -111,10 +98,8 @@ export interface ToolEnvironment {
 	readonly allFiles: Files;
 	/** Workspace text files in the client's editor; null without editor support. */
 	readonly editor: Editor | null;
-	/** The secret files that `files` refuses to read. */
 	readonly secrets: SecretPaths;
 	readonly processes: Processes;
-	/** The sandbox of `processes`; null if not configured. */
 	readonly sandbox: CommandSandbox | null;
 	readonly web: WebAccess;
 	/** ripgrep: a file to start, or a name for PATH. */
@@ -137,7 +122,9 @@ export interface CommandSandbox {
 	readonly missing: string | null;
 	/** Runs commands outside of the sandbox. */
 	readonly outside: Processes;
-	/** One sentence if the sandbox probably caused the command's failure. `since` is its start in monotonic milliseconds. */
+	/**
+	 * One sentence if the sandbox probably caused the command's failure. `since` is its start in monotonic milliseconds.
+	 */
 	explain(outcome: RunOutcome, since: number): Promise<string | null>;
 }
 
@@ -155,7 +142,6 @@ export interface WebAccess {
 
 export interface WebService {
 	readonly baseUrl: string;
-	/** Sent with each request. */
 	readonly customHeaders: Readonly<Record<string, string>>;
 	token(): Promise<string>;
 }

@@ -1,5 +1,4 @@
-// Resolves a path argument: home and work directory, symbolic links, and whether it is inside the workspace. Tools decide on
-// access.
+// Decides whether a path is inside the workspace; tools decide on access.
 import path from "node:path";
 import { type ToolReturn, toolError } from "../../api/values/content.ts";
 import type { FileOperation, Subject } from "../../api/values/subject.ts";
@@ -13,7 +12,6 @@ const pathLimit = 4096;
 export interface Location {
 	/** As the model wrote it. */
 	readonly spelled: string;
-	/** Absolute and normalized, links unresolved; for display. */
 	readonly path: string;
 	/** With every link resolved; for reading and writing. */
 	readonly resolved: string;
@@ -31,7 +29,6 @@ function withHome(spelled: string, home: string): string {
 	return spelled === "~" || spelled.startsWith("~/") ? path.join(home, spelled.slice(1)) : spelled;
 }
 
-/** Whether the path equals the root or lies below it; both absolute and resolved. */
 export function contains(root: string, target: string): boolean {
 	return target === root || target.startsWith(root.endsWith(path.sep) ? root : root + path.sep);
 }
@@ -40,14 +37,12 @@ export function isAbsolutePath(spelled: string): boolean {
 	return path.isAbsolute(withHome(spelled, "/"));
 }
 
-/** Why a path argument is invalid; null if valid. */
 export function refusePath(spelled: string): ToolReturn | null {
 	if (spelled.length > pathLimit)
 		return toolError(`The path is longer than ${pathLimit} characters: ${cut(spelled, 100)}`, "Invalid path");
 	return spelled.includes("\0") ? toolError("A path must not contain a NUL character.", "Invalid path") : null;
 }
 
-/** The absolute path, links unresolved. */
 export function absolutePath(spelled: string, environment: Pick<ToolEnvironment, "workDir" | "home">): string {
 	return path.resolve(environment.workDir, withHome(spelled, environment.home));
 }
@@ -83,7 +78,6 @@ export function shownPath({ path: named, resolved, isLinked }: Location): string
 	return isLinked ? `\`${named}\`, which is a link to \`${resolved}\`` : `\`${named}\``;
 }
 
-/** The file as a permission subject. */
 export function fileSubject({ path: named, resolved, isLinked }: Location, operation: FileOperation): Subject {
 	return { kind: "file", operation, path: resolved, ...(isLinked ? { named } : {}) };
 }

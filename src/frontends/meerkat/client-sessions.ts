@@ -1,4 +1,3 @@
-// The sessions that one connection uses: attachments, known facts, and the order of its requests.
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { OpeningOptions, SessionApi, SessionHandle, SessionInfo } from "../../kernel/api.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
@@ -17,7 +16,6 @@ export class ClientSessions {
 	/** Sessions whose events this client gets while they are loaded. */
 	readonly #attached = new Map<SessionApi, Promise<HostedSession>>();
 	readonly #remembered = new Map<string, Remembered>();
-	/** The started turns of each session, until their requests are answered. */
 	readonly #turns = new Map<string, Set<Promise<void>>>();
 	/** Runs requests about one session in order of arrival, so that a turn starts before its interrupt is handled. */
 	readonly #lines = createKeyedQueue();
@@ -39,12 +37,10 @@ export class ClientSessions {
 		return concerning(id, () => this.inOrder(id, work));
 	}
 
-	/** Like `inLine`, but errors stay as they are. */
 	inOrder<T>(id: string, work: () => Promise<T>): Promise<T> {
 		return this.#lines.run(id, work);
 	}
 
-	/** Like `inLine`, holding the session while `work` runs. */
 	using<T>(id: string, work: (handle: SessionHandle) => Promise<T>, opening: OpeningOptions = {}): Promise<T> {
 		return this.inLine(id, async () => {
 			const handle = await this.kernelApi.sessions.acquire(id, opening);
@@ -57,7 +53,6 @@ export class ClientSessions {
 		return await concerning(id, () => this.waiting.queue.run(id, () => this.whenIdle(id, () => this.using(id, work))));
 	}
 
-	/** Starts something that another client's turn may delay until its end. */
 	async whenIdle<T>(id: string, begin: () => Promise<T>): Promise<T> {
 		for (;;) {
 			try {
@@ -76,7 +71,6 @@ export class ClientSessions {
 		}
 	}
 
-	/** Sends the session's events to this client. */
 	attach(handle: SessionHandle): Promise<HostedSession> {
 		const { session } = handle;
 		const known = this.#attached.get(session);
@@ -111,7 +105,6 @@ export class ClientSessions {
 		return facts;
 	}
 
-	/** The ids of sessions whose events this client gets. */
 	followed(): ReadonlySet<string> {
 		return new Set([...this.#attached.keys()].map(({ id }) => id));
 	}
@@ -125,7 +118,6 @@ export class ClientSessions {
 		return remembered;
 	}
 
-	/** Null for a session that this connection has not used. */
 	knownFactsOf(id: string): SessionFacts | null {
 		return this.#remembered.get(id)?.facts ?? null;
 	}
@@ -143,7 +135,6 @@ export class ClientSessions {
 		this.#remembered.delete(id);
 	}
 
-	/** Notes a turn whose request is not answered yet. */
 	noteTurn(id: string, answered: Promise<void>): void {
 		const turns = this.#turns.get(id) ?? new Set();
 		this.#turns.set(id, turns.add(answered));
@@ -153,7 +144,6 @@ export class ClientSessions {
 		});
 	}
 
-	/** Resolves when the requests of all started turns are answered. */
 	turnsAnswered(id: string): Promise<unknown> {
 		return Promise.all([...(this.#turns.get(id) ?? [])]);
 	}

@@ -9,10 +9,8 @@ import type { Realm } from "./realm/realm.ts";
 
 const rules = createRules(() => "seed");
 
-/** Keys in the handshake of another protocol. */
 const foreignKeys = ["protocol_version", "client", "external_tools", "capabilities", "hooks"];
 
-/** A dialect that announces this contract version. */
 export function createMeerkatDialect(contract: ContractVersion, realm: Realm | null = null): HostDialect {
 	return {
 		name: "meerkat",
@@ -29,5 +27,4 @@ export function createMeerkatDialect(contract: ContractVersion, realm: Realm | n
 	};
 }
 
-/** The dialect with the default contract version. */
 export const meerkatDialect = createMeerkatDialect(defaultContract);

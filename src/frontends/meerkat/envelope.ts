@@ -2,7 +2,6 @@
 import type { EnvelopeRules, RpcId } from "../../ports/rpc/envelope.ts";
 import { type Era, errorObject, toErrorObject } from "./errors.ts";
 
-/** The rules of a connection, with the error numbers of its era. */
 export function createRules(era: () => Era): EnvelopeRules {
 	return {
 		isId,
@@ -37,7 +36,6 @@ function isId(value: unknown): value is RpcId {
 	return typeof value === "string" || typeof value === "bigint" || Number.isInteger(value);
 }
 
-/** An invalid session id has its own error text. */
 function toText(reason: string): string {
 	const id = /^session_id: (Invalid session_id: .*)$/s.exec(reason)?.[1];
 	return id ?? `Invalid params: ${reason}`;

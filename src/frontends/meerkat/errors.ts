@@ -1,4 +1,5 @@
-// The errors of Meerkat RPC by name, with the numbers of both eras, some of which changed their meaning. `error.data.code` always
+// The errors of Meerkat RPC by name, with the numbers of both eras, some of which changed their meaning.
+// `error.data.code` always
 // has the name.
 
 import { readHookError } from "../../api/values/hooks/session-hook.ts";
@@ -30,7 +31,6 @@ export const errorNumbers = {
 
 export type ErrorName = keyof typeof errorNumbers;
 
-/** The name of every kernel error. */
 export const kernelErrorNames: { readonly [C in KernelErrorCode]: ErrorName } = {
 	busy: "SESSION_BUSY",
 	"no-turn": "SESSION_NOT_RUNNING",
@@ -49,7 +49,6 @@ export const kernelErrorNames: { readonly [C in KernelErrorCode]: ErrorName } = 
 	internal: "INTERNAL_ERROR",
 };
 
-/** A named error with further data for the client. */
 export class NamedError extends Error {
 	override readonly name = "NamedError";
 	readonly code: ErrorName;
@@ -68,7 +67,6 @@ const sessionTexts: { readonly [C in KernelErrorCode]?: (sessionId: string) => s
 	"session-not-found": (id) => `Session not found: ${id}`,
 };
 
-/** Names any thrown error; `sessionId` is the session concerned. */
 export function toNamedError(thrown: unknown, sessionId: string | null): NamedError {
 	const concerned = sessionId === null ? {} : { session_id: sessionId };
 	if (thrown instanceof NamedError)

@@ -17,19 +17,16 @@ function toHistoryPlaces({ systemPrompt, messages }: MessageHistory): readonly n
 	return ends;
 }
 
-/** The number of messages as `session/history` counts them. */
 export function countMessages(history: MessageHistory): number {
 	return toHistoryPlaces(history).length;
 }
 
-/** What a fork keeps before this message. Throws INVALID_PARAMS past the end. */
 export function toCut(history: MessageHistory, index: number): ForkCut {
 	const places = toHistoryPlaces(history);
 	if (index > places.length) throw outOfBounds(index, places.length);
 	return { messages: index === 0 ? 0 : (places[index - 1] ?? 0) };
 }
 
-/** The same, with the message at this index replaced. */
 export function toReplacingCut(history: MessageHistory, index: number, replacement: Replacement): ForkCut {
 	const places = toHistoryPlaces(history);
 	if (index >= places.length) throw outOfBounds(index, places.length);

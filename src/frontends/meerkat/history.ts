@@ -1,5 +1,4 @@
-// A session's history: its conversation as messages of the protocol. Times and tool failures are only in the log; they are
-// matched from the end, since a compaction may have removed the beginning of the conversation.
+// Times and tool failures are only in the log; they are matched from the end, since compaction drops the beginning.
 import { type ContentPart, toParts } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
@@ -12,10 +11,8 @@ import type { HistoryMessage } from "./wire/wire-history.ts";
 
 type DialectConnection = MessageHistory;
 
-/** The log's data about one message. */
 interface Mark {
 	readonly role: HistoryEntry["role"];
-	/** Identifies the message: a user's text, a result's call. */
 	readonly key: string;
 	readonly isError: boolean;
 	/** The answer's id; null for other messages and turns without an id. */

@@ -19,27 +19,20 @@ import { type BlocksOrText, toInput } from "./wire/blocks.ts";
 import type { MeerkatEvent } from "./wire/wire-events.ts";
 import type { RequestMethod, RunResult, ToolDeclaration } from "./wire.ts";
 
-/** What the client declared, and what follows from it. */
 export interface ClientSide {
 	codec(): EraCodec;
-	/** The requests that the client answers. */
 	answers(): ReadonlySet<RequestMethod>;
 	tools(): readonly ToolDeclaration[];
-	/** A fresh event id. */
 	eventId(): string;
 	now(): number;
-	/** The client's session subscriptions. */
 	readonly streams: Pick<SessionStreams, "has" | "take">;
 }
 
-/** Data kept when the session is unloaded. */
 export interface Remembered {
 	facts: SessionFacts;
-	/** Events sent so far. */
 	sequence: number;
 }
 
-/** Data about a turn at its end. */
 interface TurnEnd {
 	readonly report: RunReport;
 	readonly facts: SessionFacts;
@@ -47,16 +40,12 @@ interface TurnEnd {
 
 export interface RunStart {
 	readonly prompt: BlocksOrText;
-	/** Whether the client wants the run's events. */
 	readonly withEvents: boolean;
 	readonly options: TurnOptions;
-	/** Events to send before the run. */
 	readonly preface: readonly MeerkatEvent[];
-	/** Whether the input is outside events rather than a prompt. */
 	readonly isOfEvents: boolean;
 }
 
-/** Prefix of skills' slash commands. */
 const skillPrefix = "skill:";
 /** A session runs one turn at a time, and its caller takes the end soon. */
 const mostEnds = 16;
@@ -71,15 +60,11 @@ export class HostedSession {
 	readonly #ends = new Map<string, TurnEnd>();
 	/** The number of turns being started whose events the client declined. A turn that begins meanwhile is one of them. */
 	#quietStarts = 0;
-	/** Turns whose events the client declined. */
 	readonly #quietTurns = new Set<string>();
-	/** Events to send before the next run. */
 	#preface: MeerkatEvent[] = [];
-	/** Announcements to send before the next run. */
 	#announced: readonly MeerkatEvent[] = [];
 	/** Servers that the client changed and no run has used yet. */
 	#staged: StagedServer[] = [];
-	/** Whether the current or next run is for outside events. */
 	#isOfEvents = false;
 	/** The current run as the client knows it. */
 	#run: { readonly id: string; readonly turnId: string } | null = null;
@@ -169,7 +154,6 @@ export class HostedSession {
 		};
 	}
 
-	/** Queues events for the beginning of the next run. */
 	announce(events: readonly MeerkatEvent[]): void {
 		this.#announced = [...this.#announced, ...events];
 	}
@@ -180,7 +164,6 @@ export class HostedSession {
 		this.#staged.push({ operation, name });
 	}
 
-	/** Withdraws the change of a server that the client removed again. */
 	unstageServer(name: string): void {
 		this.#staged = this.#staged.filter((each) => each.name !== name);
 	}
@@ -264,7 +247,6 @@ export class HostedSession {
 		];
 	}
 
-	/** Turns of other clients end too, and nobody here takes their ends. */
 	#noteEnd(turnId: string): void {
 		this.#ends.set(turnId, this.#present());
 		forgetOldest(this.#ends, mostEnds);
@@ -314,7 +296,6 @@ export class HostedSession {
 		}
 	}
 
-	/** Why a run failed, in the contract's form. */
 	#toErrorData({ cause }: RunReport, detail: string): Readonly<Record<string, unknown>> {
 		if (cause === null || !this.#client.codec().isContract) return {};
 		return { error: { kind: cause, outcome: toOutcome(cause), detail, terminal: true } };

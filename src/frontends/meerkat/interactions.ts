@@ -1,4 +1,5 @@
-// Kernel interactions as JSON-RPC requests: approvals and questions for clients that declared them, and the client's own tools.
+// Kernel interactions as JSON-RPC requests: approvals and questions for clients that declared them, and the client's
+// own tools.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Answer, Interaction } from "../../api/values/interaction.ts";
@@ -17,7 +18,6 @@ import type { RequestMethod } from "./wire.ts";
 
 export type InteractionRequest = Extract<Outgoing, { kind: "interaction" }>;
 
-/** Where in a run a tool is called. */
 export interface CallPlace {
 	readonly runId: string;
 	/** The model call, from 0. */
@@ -32,7 +32,6 @@ function toDedupeKey(call: Extract<Interaction, { kind: "client-tool" }>, { runI
 	return { run_id: runId, round, call_id: toolCallId, call_digest: digest };
 }
 
-/** The request for an interaction; null if this client does not answer it. `place` is null if calls have no key. */
 export function toRequest(
 	interaction: Interaction,
 	sessionId: string,

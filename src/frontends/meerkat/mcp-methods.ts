@@ -1,4 +1,3 @@
-// `mcp/*`: changes to a session's MCP servers, effective from its next turn.
 import type { McpServerSettings, McpServersChange } from "../../kernel/api.ts";
 import { defineMethod, type Method } from "../../ports/rpc/methods.ts";
 import type { ClientSessions } from "./client-sessions.ts";

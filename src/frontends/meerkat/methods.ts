@@ -1,4 +1,3 @@
-// A Meerkat RPC connection: its method table, the handshake, and what the client declared.
 import type { ContractVersion } from "../../base/contract-version.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { ModelOption } from "../../kernel/api.ts";
@@ -32,10 +31,8 @@ import {
 
 const { methods: shapes } = meerkatProtocol;
 
-/** The name that clients expect. */
 const serverName = "meerkat-rpc";
 
-/** Maximum tools per client. */
 const maximumTools = 1000;
 
 export class MeerkatConnection implements DialectConnection {
@@ -134,7 +131,6 @@ export class MeerkatConnection implements DialectConnection {
 		return { contract_version: inCapabilities(this.#contract), capabilities };
 	}
 
-	/** The configured models, by provider. */
 	async #describeModels(): Promise<ModelsCatalogResult> {
 		const { options, chosen } = await this.#kernelApi.sessions.models();
 		const providers = new Map<string, ModelOption[]>();

@@ -1,4 +1,3 @@
-// The declaration of Meerkat RPC: the shapes of its methods, events and requests, in both eras.
 import * as v from "valibot";
 import type { Protocol } from "../shared/protocol.ts";
 import {
@@ -55,12 +54,11 @@ import {
 	turnStartParamsSchema,
 } from "./wire.ts";
 
-/** An event of both eras: members that only the contract has are optional. */
+/** Members that only the contract has are optional. */
 function ofBothEras<E extends v.ObjectEntries, M extends v.ObjectEntries>(seed: v.ObjectSchema<E, undefined>, more: M) {
 	return v.object({ ...seed.entries, ...v.partial(v.object(more)).entries });
 }
 
-/** The events of both eras. */
 const events = {
 	run_started: ofBothEras(seedEvents.run_started, contractMembers.run_started),
 	turn_started: ofBothEras(seedEvents.turn_started, contractMembers.turn_started),

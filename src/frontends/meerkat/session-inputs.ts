@@ -1,5 +1,3 @@
-// What a session gets without a turn: context for its next turns, and events from elsewhere.
-
 import { textPart, type UserInput } from "../../api/values/content.ts";
 import { KernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
@@ -13,10 +11,9 @@ import type {
 	InjectContextResult,
 } from "./wire/wire-inputs.ts";
 
-/** Characters of an event, as the model gets it. */
+/** Maximum characters of an event, as the model gets it. */
 const longestEvent = 256 * 1024;
 
-/** The name of a message of the system, from its source and key; null for one without a key. */
 function toName({ source, idempotency_key: key }: InjectContextParams): string | null {
 	return key === null ? null : JSON.stringify([source, key]);
 }
@@ -32,7 +29,7 @@ export async function injectContext(session: SessionApi, params: InjectContextPa
 	}
 }
 
-/** The same value whatever the order of its members: they are sorted. */
+/** Sorts members, so that equal values are equal texts. */
 function inOrder(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(inOrder);
 	if (!isRecord(value)) return value;
@@ -40,10 +37,9 @@ function inOrder(value: unknown): unknown {
 	return Object.fromEntries(names.map((name) => [name, inOrder(value[name])]));
 }
 
-/** What the text of an event begins with, as the model is given it. */
+/** How the text of an event begins. */
 const eventHead = "External event via";
 
-/** Events as the model is given them, in one input. */
 export function toEventBlocks(events: readonly ExternalEvent[]): readonly Block[] {
 	return events.flatMap(({ kind, input }) => {
 		const blocks = toBlocks(input);
@@ -53,13 +49,12 @@ export function toEventBlocks(events: readonly ExternalEvent[]): readonly Block[
 	});
 }
 
-/** Whether the input of a turn is that of a run of events, and no prompt of a client. */
 export function isOfEvents(input: UserInput): boolean {
 	const first = typeof input === "string" ? undefined : input[0];
 	return first?.type === "text" && first.text.startsWith(`${eventHead} `);
 }
 
-/** `id` is a fresh one, and `now` in milliseconds. */
+/** `now` is in milliseconds. */
 export async function addExternalEvent(
 	session: SessionApi,
 	{ event_type: kind, payload, blocks, idempotency_key: key }: ExternalEventParams,

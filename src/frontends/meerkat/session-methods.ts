@@ -1,4 +1,3 @@
-// `session/*`: each runs on the session it names, and none waits for another session.
 import type { ForkCut, MessageHistory, ModelOption, SessionHandle, SessionInfo } from "../../kernel/api.ts";
 import { defineMethod, type Method } from "../../ports/rpc/methods.ts";
 import { type ClientSessions, concerning } from "./client-sessions.ts";
@@ -33,13 +32,12 @@ import type {
 
 const { methods: shapes } = meerkatProtocol;
 
-/** Messages of one answer in the contract, unless the client says how many, and at most. */
+/** Default and maximum messages per response, in the contract. */
 const standardPage = 100;
 const longestPage = 1000;
-/** Sessions of one answer, unless the client says how many. */
+/** Default sessions per response. */
 const standardList = 100;
 
-/** What a creation has for all of its turns. */
 const notOfOneTurn = { additional_instructions: null, turn_tool_overlay: null };
 
 export class SessionMethods {
@@ -47,7 +45,6 @@ export class SessionMethods {
 	readonly #turns: TurnMethods;
 	readonly #streams: SessionStreams;
 	readonly #readConfig: () => Promise<ConfigView>;
-	/** Null for a server without a realm, which lists what it uses itself. */
 	readonly #realm: RealmList | null;
 
 	constructor(
@@ -149,7 +146,7 @@ export class SessionMethods {
 			await this.#orDiscard(handle, async () => {
 				const attached = await this.#sessions.attach(handle);
 				attached.announce(preloaded.events);
-				// The client gets its id, so the session has to exist for later requests.
+				// The client gets its id, so the session must exist for later requests.
 				await handle.session.establish();
 			});
 			handle.release();
@@ -176,7 +173,7 @@ export class SessionMethods {
 		return await concerning(id, () => waiting.queue.add(id, ended).finally(() => handle.release()));
 	}
 
-	/** A session that cannot be persisted, or cannot begin its first turn, is removed. */
+	/** Removes a session that cannot be persisted or cannot begin its first turn. */
 	async #orDiscard<T>(handle: SessionHandle, work: () => Promise<T>): Promise<T> {
 		try {
 			return await work();
@@ -194,19 +191,18 @@ export class SessionMethods {
 		const loaded = (await kernelApi.sessions.loaded()).filter((info) =>
 			wanted.every(([key, value]) => info.labels[key] === value),
 		);
-		// The first protocol shows all, and nothing of them that would have to be read.
+		// The first protocol lists all sessions without facts that would have to be read.
 		if (!codec.isContract)
 			return codec.sessionList(loaded.map((info) => ({ info, facts: this.#sessions.factsOf(info.id) })));
 		const first = offset ?? 0;
 		const inPage = (infos: readonly SessionInfo[]) => infos.toReversed().slice(first, first + (limit ?? standardList));
-		// The labels of a session that is not loaded are not known.
+		// The labels of unloaded sessions are unknown.
 		if (this.#realm === null || wanted.length > 0) return codec.sessionList(await this.#withFacts(inPage(loaded)));
 		const { infos, read } = await this.#realm.all(loaded, this.#sessions.followed());
 		const page = inPage(infos);
 		return codec.sessionList(await this.#withFacts(page, await read(page)));
 	}
 
-	/** The sessions with their facts, read for those of which nothing is known. */
 	async #withFacts(
 		infos: readonly SessionInfo[],
 		known: ReadonlyMap<string, SessionFacts> = new Map(),
@@ -220,7 +216,7 @@ export class SessionMethods {
 		return listed;
 	}
 
-	/** Subscribes this connection to the session's events, including runs that other clients start. */
+	/** Subscribes this connection to the session's events, including runs of other clients. */
 	#openStream(id: string): Promise<StreamOpenResult> {
 		return this.#sessions.using(id, async (handle) => {
 			await this.#sessions.attach(handle);
@@ -228,7 +224,6 @@ export class SessionMethods {
 		});
 	}
 
-	/** Creates a session with the beginning of this one. */
 	#fork(id: string, toForkCut: (history: MessageHistory) => ForkCut): Promise<ForkResult> {
 		return this.#sessions.using(id, async ({ session }) => {
 			const { sessions } = this.#sessions.kernelApi;
@@ -259,14 +254,12 @@ export class SessionMethods {
 		return { info, facts: await this.#sessions.factsNow(info) };
 	}
 
-	/** The same of a session that this process has not used yet. */
 	async #open(id: string) {
 		const handle = await this.#sessions.kernelApi.sessions.acquire(id);
 		const { facts } = await this.#sessions.remember(handle).finally(() => handle.release());
 		return { info: handle.info, facts };
 	}
 
-	/** The model of a session in the settings; undefined when they have it no more. */
 	async #modelOf({ model, provider }: SessionInfo): Promise<ModelOption | undefined> {
 		const { options } = await this.#sessions.kernelApi.sessions.models();
 		return options.find((option) => option.name === model && option.provider === provider);
@@ -295,13 +288,13 @@ export class SessionMethods {
 				messages: [...messages],
 			};
 		};
-		// In the contract what was archived can still be read.
+		// In the contract, archived sessions can still be read.
 		return this.#sessions.using(id, read, isContract ? { archived: true } : {});
 	}
 
 	#archive(id: string): Promise<ArchiveResult> {
 		return this.#sessions.inLine(id, async () => {
-			// A turn that is requested from now on waits for the archive.
+			// Turns requested from now on wait for the archive.
 			const answered = this.#sessions.turnsAnswered(id);
 			await this.#sessions.kernelApi.sessions.archive(id);
 			// The request of the turn that it ended is answered first.

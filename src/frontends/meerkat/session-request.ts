@@ -1,4 +1,4 @@
-// The creation options of a `session/create`, merged with the configuration for new sessions.
+// Merges the options of `session/create` with the configuration for new sessions.
 import type { CreationOptions, ToolScope } from "../../kernel/api.ts";
 import type { ConfigView } from "./configuration/config-view.ts";
 import { toEveryTurn } from "./turns/turn-fields.ts";
@@ -7,13 +7,11 @@ import { toMilliseconds } from "./wire/duration.ts";
 import { toSessionHooks } from "./wire/wire-hooks.ts";
 import type { BudgetLimits, SessionCreateParams } from "./wire.ts";
 
-/** What the request says, as the client's protocol has it. */
 export interface RequestCircumstances {
-	/** In the contract tools are there unless they are switched off. */
+	/** In the contract tools are available unless they are switched off. */
 	readonly isContract: boolean;
-	/** Whether the client answers approvals. If not, it has decided with the tools that it enables. */
+	/** A client that does not answer approvals decides by enabling tools. */
 	readonly answersApprovals: boolean;
-	/** Texts of skills that end the system prompt. */
 	readonly skills: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// A connection's subscriptions to sessions' events (`session/stream_open`), including runs that other clients start.
+// A connection's event subscriptions (`session/stream_open`), including runs that other clients start.
 import { forgetOldest } from "../../base/collections.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { cut } from "../../base/text/sentence.ts";
@@ -6,7 +6,7 @@ import { NamedError } from "./errors.ts";
 import type { EventEnvelope, SeedEvent } from "./wire/wire-events.ts";
 import type { StreamCloseResult, StreamEnd, StreamOpenResult } from "./wire/wire-streams.ts";
 
-/** Subscriptions that a connection may have open. */
+/** Maximum open subscriptions per connection. */
 const maximumStreams = 256;
 
 /** Closed subscriptions whose ids are still known. */
@@ -14,7 +14,6 @@ const rememberedStreams = 1000;
 
 interface Stream {
 	readonly sessionId: string;
-	/** Events sent so far. */
 	sequence: number;
 }
 
@@ -29,10 +28,9 @@ export class SessionStreams {
 	readonly #identifiers: Pick<Identifiers, "uuid">;
 	readonly #sendEnd: (end: StreamEnd) => void;
 	readonly #open = new Map<string, Stream>();
-	/** Ids of closed ones, oldest first. */
 	readonly #closed = new Set<string>();
 
-	/** `sendEnd` sends the client that a subscription is over. */
+	/** `sendEnd` tells the client that a subscription is over. */
 	constructor(identifiers: Pick<Identifiers, "uuid">, sendEnd: (end: StreamEnd) => void) {
 		this.#identifiers = identifiers;
 		this.#sendEnd = sendEnd;
@@ -51,7 +49,7 @@ export class SessionStreams {
 		return { stream_id, session_id: sessionId, opened: true };
 	}
 
-	/** `ended` is sent after the response. Fails for an id that was never one of this connection. */
+	/** `ended` is sent after the response. Fails for an id that this connection never had. */
 	close(streamId: string): { readonly result: StreamCloseResult; ended(): void } {
 		const stream = this.#open.get(streamId);
 		if (stream === undefined && !this.#closed.has(streamId)) {
@@ -64,17 +62,15 @@ export class SessionStreams {
 		};
 	}
 
-	/** Ends all subscriptions to a session that is gone. */
 	endAll(sessionId: string): void {
 		for (const [id, stream] of this.#open) if (stream.sessionId === sessionId) this.#end(id, "remote_end");
 	}
 
-	/** Whether somebody subscribed to the session. */
 	has(sessionId: string): boolean {
 		return this.#open.size > 0 && [...this.#open.values()].some((stream) => stream.sessionId === sessionId);
 	}
 
-	/** What is sent for an event of the session. */
+	/** The message to send for a session event. */
 	take(sessionId: string, event: SeedEvent | EventEnvelope): readonly StreamEvent[] {
 		if (this.#open.size === 0) return [];
 		return [...this.#open].flatMap(([stream_id, stream]) => {

@@ -1,4 +1,3 @@
-// The skills, by where they come from: the list of them, and those that a request chooses.
 import type { SessionsApi, SkillInfo } from "../../kernel/api.ts";
 import { NamedError } from "./errors.ts";
 import type { MeerkatEvent } from "./wire/wire-events.ts";
@@ -6,7 +5,7 @@ import type { SkillKey, SkillsListResult } from "./wire/wire-skills.ts";
 
 type Entry = SkillsListResult["skills"][number];
 
-/** Where skills come from, each under an id that never changes. */
+/** Sources of skills; their ids never change. */
 const sources: Readonly<Record<SkillInfo["scope"], Pick<Entry, "scope" | "source">>> = {
 	project: { scope: "project", source: toSource("6d5f1d0e-5c1b-4f0b-9d2a-3a7f0b1c0001", "project", "filesystem") },
 	user: { scope: "user", source: toSource("6d5f1d0e-5c1b-4f0b-9d2a-3a7f0b1c0002", "user", "filesystem") },
@@ -38,7 +37,7 @@ export function toSkillsList(skills: readonly SkillInfo[]): SkillsListResult {
 
 type Skills = Pick<SessionsApi, "skills" | "skillText">;
 
-/** Skills that a request chooses, as the model gets them, and what the client hears of it before the run. */
+/** Skills chosen by a request, as the model gets them, and the events to send before the run. */
 export interface ChosenSkills {
 	readonly texts: readonly string[];
 	readonly events: readonly MeerkatEvent[];
@@ -46,7 +45,6 @@ export interface ChosenSkills {
 
 export const noSkills: ChosenSkills = { texts: [], events: [] };
 
-/** The skills of one turn. Throws SKILL_NOT_FOUND for an unknown skill. */
 export async function chooseSkills(keys: readonly SkillKey[] | null, skills: Skills): Promise<ChosenSkills> {
 	if (keys === null || keys.length === 0) return noSkills;
 	const known = await skills.skills();
@@ -60,7 +58,7 @@ export async function chooseSkills(keys: readonly SkillKey[] | null, skills: Ski
 	return { texts, events: [resolved(resolvedKeys, texts)] };
 }
 
-/** The skills that a session begins with. An unknown skill is reported and left out. */
+/** An unknown skill is reported and left out. */
 export async function preloadSkills(keys: readonly SkillKey[] | null, skills: Skills): Promise<ChosenSkills> {
 	if (keys === null || keys.length === 0) return noSkills;
 	const known = await skills.skills();

@@ -1,10 +1,9 @@
-// Fields of requests in the contract that have no effect here: a request with one is refused, so that no client relies on what
-// does not happen.
+// Contract fields without an effect here are rejected, so that no client relies on them.
 import { isRecord } from "../../base/json.ts";
 import { cut } from "../../base/text/sentence.ts";
 import { NamedError } from "./errors.ts";
 
-/** Of `session/create`, in both protocols. */
+/** For `session/create`, in both eras. */
 const ofCreate = [
 	"app_context",
 	"auth_binding",
@@ -24,7 +23,7 @@ const ofCreate = [
 	"turn_tool_overlay",
 ] as const;
 
-/** What `turn/start` takes; servers of the contract refuse all else. */
+/** The fields that `turn/start` accepts. */
 const ofTurn: ReadonlySet<string> = new Set([
 	"session_id",
 	"prompt",
@@ -40,13 +39,13 @@ const ofTurn: ReadonlySet<string> = new Set([
 	"turn_tool_overlay",
 ]);
 
-/** What a creation without a run cannot have. */
+/** Needs a run, so invalid for a creation without one. */
 const ofRun = ["injected_context", "skill_refs", "transient_turn_context"] as const;
 
 /** Creation options, for all turns of a session. */
 const fixed: ReadonlySet<string> = new Set(["max_tokens", "output_schema", "structured_output_retries"]);
 
-/** Of `session/create` in the first protocol, where only the contract gives them an effect. */
+/** For `session/create` in the first protocol; the contract supports these. */
 const ofContractCreate = [
 	"additional_instructions",
 	"injected_context",
@@ -60,7 +59,7 @@ const ofContractCreate = [
 	"transient_turn_context",
 ] as const;
 
-/** Of `turn/start` in the first protocol: what a creation takes, or the contract. */
+/** For `turn/start` in the first protocol. */
 const ofFirstTurn = [
 	...ofCreate,
 	...ofContractCreate,
@@ -77,7 +76,7 @@ const ofFirstTurn = [
 	"turn_budget_limits",
 ] as const;
 
-/** Of the configuration: what limits sessions, by its path. */
+/** Configuration members that limit sessions, by path. */
 const ofConfig = [
 	["agent", "output_schema"],
 	["agent", "provider_params"],
@@ -124,14 +123,13 @@ export function refuseUnhonoredOfConfig(config: unknown): void {
 	);
 }
 
-/** Settings of hooks that ask for none. */
 const aboutHooks: ReadonlySet<string> = new Set([
 	"background_max_concurrency",
 	"default_timeout_ms",
 	"payload_max_bytes",
 ]);
 
-/** Whether it asks for more than the defaults of other servers do: those are nulls and empty lists. */
+/** Whether it asks for more than the defaults of other servers, which are nulls and empty lists. */
 function asks(value: unknown): boolean {
 	if (!isRecord(value)) return isGiven(value);
 	return Object.entries(value).some(([name, member]) => !aboutHooks.has(name) && asks(member));

@@ -1,4 +1,3 @@
-// The wire shapes of Meerkat RPC: method params and results. Others are in the files wire-*.
 import * as v from "valibot";
 import { errorNumbers } from "./errors.ts";
 import { createFields, systemPromptSchema, turnFields } from "./turns/turn-fields.ts";
@@ -14,19 +13,16 @@ export const toolDeclarationSchema = v.object({
 	input_schema: v.optional(plainObject, () => ({ type: "object" })),
 });
 
-/** Requests that a client can declare to answer. */
 export const requestMethods = ["approval/request", "question/request"] as const;
 export type RequestMethod = (typeof requestMethods)[number];
 
 /** Accepts any value; invalid members count as absent. */
 export const initializeParamsSchema = v.fallback(
 	v.object({
-		/** The requests that this client answers; unknown names are ignored. */
 		requests: v.fallback(
 			v.optional(v.array(v.string()), () => []),
 			() => [],
 		),
-		/** The client's own tools, called with `tool/execute`. */
 		tools: v.fallback(
 			v.optional(v.array(toolDeclarationSchema), () => []),
 			() => [],
@@ -38,7 +34,6 @@ export type InitializeParams = v.InferOutput<typeof initializeParamsSchema>;
 export const toolsRegisterParamsSchema = params({ tools: v.array(toolDeclarationSchema) });
 export type ToolDeclaration = v.InferOutput<typeof toolDeclarationSchema>;
 
-/** Params that are ignored. */
 export const anyParamsSchema = v.unknown();
 export const sessionParamsSchema = params({ session_id: sessionId });
 /** Whether the events of the run are sent. */
@@ -54,10 +49,9 @@ export const turnStartParamsSchema = looseParams({
 });
 export type TurnStartParams = v.InferOutput<typeof turnStartParamsSchema>;
 const positive = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(Number.MAX_SAFE_INTEGER));
-/** Limits that override those of the settings, one by one. */
 export const budgetLimitsSchema = params({
 	max_tokens: nullish(positive),
-	/** Text such as `90s`, `1m 30s`, `500ms`, or milliseconds, or the contract's seconds with nanoseconds. */
+	/** Text such as `90s` or `1m 30s`, milliseconds, or the contract's seconds with nanoseconds. */
 	max_duration: nullish(
 		v.union([
 			positive,
@@ -104,32 +98,28 @@ export const sessionCreateParamsSchema = looseParams({
 	model: nullish(v.string()),
 	provider: nullish(v.string()),
 	max_tokens: nullish(unsigned),
-	/** Disabled, there is none; contract only. */
+	/** "disable" removes it; contract only. */
 	system_prompt: nullish(systemPromptSchema),
 	...createFields,
-	/** Hooks of the session, next to those of the settings. */
+	/** Session hooks, in addition to those of the settings. */
 	hooks_override: nullish(hooksOverrideSchema),
 	enable_builtins: nullish(v.boolean()),
 	enable_shell: nullish(v.boolean()),
-	/** Variables for the commands of the session, as long as this process lives; contract only. */
+	/** Environment variables for the session's commands, not stored; contract only. */
 	shell_env: nullish(environmentSchema),
 	/** Any words about the session, by key. */
 	labels: nullish(labelsSchema),
-	/** Budget of the whole session. */
 	budget_limits: nullish(budgetLimitsSchema),
-	/** Budget of each of its runs. */
 	turn_budget_limits: nullish(budgetLimitsSchema),
-	/** `deferred` creates the session without a turn. The prompt then precedes that of the first turn. */
+	/** `deferred` creates the session without a turn; the prompt then precedes that of the first turn. */
 	initial_turn: nullish(v.picklist(["run_immediately", "deferred"])),
 });
-/** Page of a list, in the contract's shapes. */
 const longestList = 1000;
 const farthestOffset = 1_000_000;
 export const sessionListParamsSchema = v.nullish(
 	params({
 		limit: nullish(v.pipe(count, v.maxValue(longestList, `must be at most ${longestList}`))),
 		offset: nullish(v.pipe(count, v.maxValue(farthestOffset, `must be at most ${farthestOffset}`))),
-		/** Only sessions with all of these. */
 		labels: nullish(labelsSchema),
 	}),
 	() => ({ limit: null, offset: null, labels: null }),
@@ -153,7 +143,6 @@ const skillDiagnosticsSchema = v.object({
 		state: v.literal("healthy"),
 		invalid_ratio: v.literal(0),
 		invalid_count: v.literal(0),
-		/** Skills of the session. */
 		total_count: count,
 		failure_streak: v.literal(0),
 		handshake_failed: v.literal(false),
@@ -163,7 +152,7 @@ const skillDiagnosticsSchema = v.object({
 export const requestUsageSchema = v.object({ ...usageSchema.entries, accounting: accountingSchema });
 const extractionErrorSchema = v.object({ last_output: v.string(), attempts: count, reason: v.string() });
 
-/** The result of `session/create` and `turn/start`. Counts are the run's, usage is the session's. */
+/** Counts are the run's, usage is the session's. */
 export const runResultSchema = v.object({
 	session_id: v.string(),
 	...reference,
@@ -177,13 +166,13 @@ export const runResultSchema = v.object({
 	request_usage: v.exactOptional(v.array(requestUsageSchema)),
 	/** The skills of the session. Contract only. */
 	skill_diagnostics: v.exactOptional(skillDiagnosticsSchema),
-	/** The last answer, where the session was created with a schema of it and it matches. Contract only. */
+	/** The last answer if it matches the session's schema. Contract only. */
 	structured_output: v.exactOptional(v.unknown()),
 	/** Why there is none. Contract only. */
 	extraction_error: v.exactOptional(extractionErrorSchema),
 });
 export type RunResult = v.InferOutput<typeof runResultSchema>;
-/** The second when the first run was deferred. */
+/** The second if the first run was deferred. */
 export const sessionCreateResultSchema = v.union([runResultSchema, v.object({ session_id: v.string(), ...reference })]);
 export type SessionCreateResult = v.InferOutput<typeof sessionCreateResultSchema>;
 
@@ -196,11 +185,7 @@ export type InitializeResult = v.InferOutput<typeof initializeResultSchema>;
 export const capabilitySchema = v.object({
 	id: v.string(),
 	description: v.string(),
-	status: v.union([
-		v.literal("Available"),
-		/** Not served, and why. */
-		v.object({ DisabledByPolicy: v.object({ description: v.string() }) }),
-	]),
+	status: v.union([v.literal("Available"), v.object({ DisabledByPolicy: v.object({ description: v.string() }) })]),
 });
 export type Capability = v.InferOutput<typeof capabilitySchema>;
 /** A text in the contracts before 0.9. */
@@ -212,7 +197,6 @@ export const capabilitiesResultSchema = v.object({
 export type CapabilitiesResult = v.InferOutput<typeof capabilitiesResultSchema>;
 export const toolsRegisterResultSchema = v.object({ registered: count });
 
-/** A session in the first protocol. */
 export const sessionStateSchema = v.object({ session_id: v.string(), state: v.picklist(["idle", "running"]) });
 export type SessionState = v.InferOutput<typeof sessionStateSchema>;
 
@@ -223,7 +207,6 @@ const sessionNumbers = {
 	updated_at: count,
 	message_count: count,
 };
-/** A session in a list of the current contract. */
 export const sessionSummarySchema = v.object({
 	...sessionNumbers,
 	total_tokens: count,
@@ -242,7 +225,6 @@ const resolvedCapabilitiesSchema = v.object({
 	mid_conversation_system_messages: v.boolean(),
 	image_generation: v.literal(false),
 });
-/** A session that was read, in the current contract. */
 export const sessionDetailsSchema = v.object({
 	...sessionNumbers,
 	is_active: v.boolean(),
@@ -250,7 +232,7 @@ export const sessionDetailsSchema = v.object({
 	provider: v.string(),
 	/** Once there is an answer with text. */
 	last_assistant_text: v.exactOptional(v.string()),
-	/** What its model accepts and does; absent when the settings have it no more. */
+	/** Absent if the settings no longer have the model. */
 	resolved_capabilities: v.exactOptional(resolvedCapabilitiesSchema),
 	labels: v.exactOptional(labelsSchema),
 });
@@ -265,7 +247,7 @@ export const sessionReadResultSchema = v.union([sessionStateSchema, sessionDetai
 export type SessionReadResult = v.InferOutput<typeof sessionReadResultSchema>;
 export const archiveResultSchema = v.object({ archived: v.literal(true) });
 export type ArchiveResult = v.InferOutput<typeof archiveResultSchema>;
-/** The first in the contract. */
+/** The first is for the contract. */
 export const interruptResultSchema = v.union([
 	v.object({
 		session_id: v.string(),
@@ -277,7 +259,6 @@ export const interruptResultSchema = v.union([
 ]);
 export type InterruptResult = v.InferOutput<typeof interruptResultSchema>;
 
-/** The models of one provider, in the order of the settings. */
 export const catalogProviderSchema = v.object({
 	provider: v.string(),
 	/** The first one, unless the default model is another. */
@@ -292,9 +273,7 @@ export const modelsCatalogResultSchema = v.object({
 });
 export type ModelsCatalogResult = v.InferOutput<typeof modelsCatalogResultSchema>;
 
-/** What `error.data` holds. */
 export const errorDataSchema = v.object({
-	/** The session concerned. */
 	session_id: v.exactOptional(v.string()),
 	/** Of an exhausted budget. */
 	budget: v.exactOptional(v.picklist(["tokens", "time", "tool_calls"])),
@@ -302,17 +281,16 @@ export const errorDataSchema = v.object({
 	used: v.exactOptional(v.number()),
 	/** Of the exhausted budget, or of the exceeded limit. */
 	limit: v.exactOptional(v.number()),
-	/** Of the hook of the session that failed the run, or denied its end. */
+	/** For the session hook that failed the run or denied its end. */
 	hook_id: v.exactOptional(v.string()),
 	point: v.exactOptional(hookPointSchema),
-	/** What was sent before under the same key. */
+	/** What was sent earlier under the same key. */
 	existing_id: v.exactOptional(v.string()),
 	/** Of a run that failed. Contract only. */
 	error: v.exactOptional(
 		v.object({
 			kind: terminalCauseSchema,
 			outcome: terminalOutcomeSchema,
-			/** As the message. */
 			detail: v.string(),
 			terminal: v.literal(true),
 		}),

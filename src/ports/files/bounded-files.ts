@@ -1,5 +1,4 @@
-// A file port that limits concurrent calls and their duration. An unresponsive drive blocks a thread of Node's pool with every
-// call, and eventually all file access of the process; this port lets it block only a few.
+// An unresponsive drive blocks a thread of Node's pool with every call; limits let it block only a few.
 import { dirname } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import type { AppendFile, Files } from "./port.ts";
@@ -12,7 +11,6 @@ export interface FileBounds {
 
 /** Milliseconds after which a call counts as stuck. It occupies its place until it returns. */
 const readPatience = 30_000;
-/** The same for long calls: reading a whole file, or a change. */
 const longPatience = 120_000;
 
 interface Call {
@@ -38,7 +36,10 @@ function timedOut(text: string, name: string, path: string): Error {
 	});
 }
 
-/** Adds limits to a port. Refused calls and timeouts reject with a system error; a change that timed out may still happen. */
+/**
+ * Adds limits to a port. Refused calls and timeouts reject with a system error; a change that timed out may still
+ * happen.
+ */
 export function boundFiles(files: Files, bounds: FileBounds): Files {
 	return createBoundPort(files, new BoundCalls(bounds));
 }

@@ -1,4 +1,3 @@
-// Shared by all disk operations: how a port opens and creates files, and what Node's errors mean.
 import { systemErrorCode } from "../../base/errors.ts";
 import type { Admit } from "./port.ts";
 import type { Closing, PrivacyOf } from "./private-paths.ts";
@@ -6,7 +5,6 @@ import type { Closing, PrivacyOf } from "./private-paths.ts";
 export const newFileMode = 0o666;
 export const privateFileMode = 0o600;
 
-/** How one port opens and creates files. */
 export interface Access {
 	readonly privacyOf: PrivacyOf;
 	readonly closing: Closing;
@@ -14,7 +12,6 @@ export interface Access {
 	readonly admits: readonly Admit[];
 }
 
-/** Whether the error means that the file or a parent directory is missing. */
 function isMissing(thrown: unknown): boolean {
 	const code = systemErrorCode(thrown);
 	return code === "ENOENT" || code === "ENOTDIR";

@@ -1,5 +1,4 @@
-// The file port on the real disk: atomic replacement, and ordered appends that leave no partial line. Errors are Node's own;
-// callers retry, lock and explain.
+// Atomic replacement and ordered appends. Errors are Node's own; callers retry, lock and explain.
 import { type BigIntStats, constants, type Stats } from "node:fs";
 import { mkdir, opendir, readlink, rm, truncate } from "node:fs/promises";
 import path from "node:path";
@@ -44,10 +43,7 @@ function toKind(entry: Kinds): FileStatus["kind"] {
 /** How often a file is reopened that was replaced or removed while it was being opened. */
 const openingLimit = 200;
 
-/**
- * Checks the opened file by its resolved path. Links may change in between, so the opened file must be the one found at that
- * path; false if it is not.
- */
+/** Checks the opened file by its resolved path; false if a link changed in between. */
 async function isAdmitted(opened: BigIntStats, target: string, admits: readonly Admit[]): Promise<boolean> {
 	// A pipe that a shell substitutes for a file has no path.
 	if (!opened.isFile()) return true;
@@ -119,7 +115,6 @@ async function listDirectory(directory: string): Promise<DirectoryEntry[]> {
 	const entries: DirectoryEntry[] = [];
 	// In chunks: reading a very large directory at once would block other calls.
 	for await (const entry of await opendir(directory, { bufferSize: listedAtOnce })) {
-		// One after another: if links lead to an unresponsive drive, only one call waits for it.
 		const status = entry.isSymbolicLink() ? await statusOf(path.join(directory, entry.name)).catch(() => null) : entry;
 		entries.push({ name: entry.name, kind: status === null ? "other" : toKind(status) });
 	}
@@ -163,10 +158,7 @@ async function createFile({ privacyOf, closing }: Access, target: string, conten
 	}
 }
 
-/**
- * Truncates the remains of a failed append, so that no later record is appended to them. Compares the end of the file first: if
- * another writer has appended since, its lines must stay.
- */
+/** Truncates the remains of a failed append, unless another writer has appended since. */
 async function cutRemainder(handle: OpenFile, remainder: Buffer): Promise<void> {
 	const { size } = await handle.status();
 	const start = size - remainder.length;
@@ -227,10 +219,7 @@ async function openAppend({ privacyOf, closing }: Access, target: string): Promi
 	};
 }
 
-/**
- * Creates a directory and its missing parents; whether it was created. Node's own recursive `mkdir` never ends where creating a directory fails
- * as if its parent were missing, as below `/proc`.
- */
+/** Node's own recursive `mkdir` never ends where creation fails as if the parent were missing, as below `/proc`. */
 async function makeDirectories(access: Access, directory: string, mode?: number): Promise<boolean> {
 	const isMissing = await access.closing.closeDirectories(directory);
 	if (!isMissing && (await kindOf(directory)) === "directory") return false;
@@ -270,10 +259,7 @@ async function remove(target: string): Promise<void> {
 	}
 }
 
-/**
- * The port on the real file system. Paths should be absolute; relative ones follow the process's directory. `privacyOf`
- * decides which files only their owner may access.
- */
+/** Paths should be absolute. `privacyOf` decides which files only their owner may access. */
 export function createDiskFiles(privacyOf: PrivacyOf = openToAll): Files {
 	return createPort({ privacyOf, closing: createClosing(privacyOf), admits: [] });
 }

@@ -1,5 +1,4 @@
-// Replaces a file on disk atomically: writes a temporary file in the same directory and renames it. If that cannot work, and the
-// caller permits it, writes the file in place.
+// Writes a temporary file in the same directory and renames it, or writes in place if the caller permits it.
 import { constants, type Stats } from "node:fs";
 import { chmod, readlink, rm } from "node:fs/promises";
 import path from "node:path";
@@ -19,7 +18,6 @@ export async function writeWhole(handle: OpenFile, bytes: Uint8Array): Promise<v
 	while (offset < bytes.length) offset += await handle.write(bytes, offset, bytes.length - offset);
 }
 
-/** Returns the result of the work; if it fails, closes the file, which would otherwise leak. */
 export async function closingOnFailure<T>(handle: OpenFile, work: Promise<T>): Promise<T> {
 	try {
 		return await work;
@@ -29,7 +27,6 @@ export async function closingOnFailure<T>(handle: OpenFile, work: Promise<T>): P
 	}
 }
 
-/** Adds the path to a write error, which Node reports without one. */
 async function naming(file: string, work: Promise<void>): Promise<void> {
 	try {
 		await work;
@@ -69,19 +66,14 @@ async function followLinks(start: string): Promise<string> {
 	throw Object.assign(new Error(`ELOOP: too many symbolic links, '${start}'`), { code: "ELOOP", path: start });
 }
 
-/** A directory, with the name used to access files in it. */
 interface Place {
 	readonly directory: string;
 	close(): Promise<void>;
 }
 
-/** Opens a directory as a location only, without read permission. A Linux flag that Node does not define. */
 const placeOnly = 0o10000000;
 
-/**
- * Holds the directory itself, even if its path is replaced while files are written: using the path, the parts of one replacement
- * could end up in different directories. If the system has no name for an open directory, uses the path.
- */
+/** Holds the directory itself, so that all parts of a replacement happen in it even if its path is replaced. */
 async function holdDirectory(directory: string): Promise<Place> {
 	const byPath = { directory, close: async () => undefined };
 	if (process.platform !== "linux") return byPath;
@@ -116,10 +108,7 @@ function modeOfReplacement(
 	return destination === path.resolve(target) ? usual & ~othersMode : usual;
 }
 
-/**
- * Gives the new file the old one's user and group, as far as the system permits; resolves with the mode the file may then have.
- * One group's permissions must not pass to another group.
- */
+/** Preserves user and group as far as possible; returns the mode. One group's permissions must not pass to another. */
 async function takeOver(handle: OpenFile, old: Stats, mode: number): Promise<number> {
 	const { uid, gid } = await handle.status();
 	if (uid === old.uid && gid === old.gid) return mode;
@@ -133,7 +122,6 @@ async function takeOver(handle: OpenFile, old: Stats, mode: number): Promise<num
 	return (mode & ~0o070) | (((mode & 0o007) << 3) & mode);
 }
 
-/** `content` in pieces is never in memory as a whole. If it rejects with Node's errors, nothing has changed. */
 export async function replaceFile(
 	access: Access,
 	target: string,

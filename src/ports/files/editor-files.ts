@@ -1,5 +1,4 @@
-// Access to workspace files through an editor: a port that a client may offer, with protection from editors that hang, fail or
-// return invalid answers.
+// Access to workspace files through an editor that may hang, fail or return invalid answers.
 import { unlessAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";

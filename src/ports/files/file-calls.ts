@@ -1,5 +1,4 @@
-// File system calls as promises, built on Node's callback API. `node:fs/promises` takes the event loop two to three times as long
-// per call: a turn makes about thirty, opening a session a hundred.
+// Node's callback API as promises: `node:fs/promises` takes the event loop two to three times as long per call.
 import {
 	type BigIntStats,
 	close,
@@ -39,10 +38,7 @@ export class OpenFile {
 		this.descriptor = descriptor;
 	}
 
-	/**
-	 * Reads up to `length` bytes into `bytes` at `offset`; resolves with the number read, 0 at the end. A null position means the
-	 * current one.
-	 */
+	/** Resolves with the number of bytes read, 0 at the end. A null position means the current one. */
 	read(bytes: Uint8Array, offset: number, length: number, position: number | null): Promise<number> {
 		return this.#run((resolve, reject) => {
 			read(this.descriptor, bytes, offset, length, position, (error, count) =>
@@ -66,7 +62,6 @@ export class OpenFile {
 		});
 	}
 
-	/** The status with exact (bigint) device and inode numbers. */
 	exactStatus(): Promise<BigIntStats> {
 		return this.#run((resolve, reject) => {
 			fstat(this.descriptor, { bigint: true }, (error, status) => (error === null ? resolve(status) : reject(error)));
@@ -77,7 +72,6 @@ export class OpenFile {
 		return this.#do((done) => fsync(this.descriptor, done));
 	}
 
-	/** Syncs the data needed to read the content again. */
 	syncContent(): Promise<void> {
 		return this.#do((done) => fdatasync(this.descriptor, done));
 	}
@@ -90,7 +84,6 @@ export class OpenFile {
 		return this.#do((done) => fchmod(this.descriptor, mode, done));
 	}
 
-	/** -1 keeps the user or group. */
 	changeOwner(user: number, group: number): Promise<void> {
 		return this.#do((done) => fchown(this.descriptor, user, group, done));
 	}
@@ -138,7 +131,6 @@ export class OpenFile {
 	}
 }
 
-/** Rejects with Node's errors. */
 export function openFile(target: string, flags: number | string, mode?: number): Promise<OpenFile> {
 	return new Promise((resolve, reject) => {
 		open(target, flags, mode ?? 0o666, (error, descriptor) =>
@@ -147,21 +139,18 @@ export function openFile(target: string, flags: number | string, mode?: number):
 	});
 }
 
-/** The status of the link target; rejects with Node's errors. */
 export function statusOf(target: string): Promise<Stats> {
 	return new Promise((resolve, reject) => {
 		stat(target, (error, status) => (error === null ? resolve(status) : reject(error)));
 	});
 }
 
-/** The status of the link itself. */
 export function linkStatusOf(target: string): Promise<Stats> {
 	return new Promise((resolve, reject) => {
 		lstat(target, (error, status) => (error === null ? resolve(status) : reject(error)));
 	});
 }
 
-/** The status of the link itself, with exact (bigint) numbers. */
 export function exactLinkStatusOf(target: string): Promise<BigIntStats> {
 	return new Promise((resolve, reject) => {
 		lstat(target, { bigint: true }, (error, status) => (error === null ? resolve(status) : reject(error)));

@@ -1,4 +1,3 @@
-// User-readable messages for file system errors.
 import path from "node:path";
 import { errorText, isSystemError, systemErrorCode } from "../../base/errors.ts";
 import { isTemporaryName } from "./temporaries.ts";
@@ -22,17 +21,13 @@ const reasons: ReadonlyMap<string, Reason> = new Map([
 	["EIO", { why: "the disk reports an error", advice: "Check the disk, then try again." }],
 ]);
 
-/**
- * The message of any error. For a file system error: which file, why, and what to do. Names the target directory instead of a
- * temporary file.
- */
+/** For a file system error: which file, why, and what to do. Names the target directory of a temporary file. */
 export function fileFailureText(thrown: unknown): string {
 	const place = isSystemError(thrown) && "path" in thrown && typeof thrown.path === "string" ? thrown.path : null;
 	const reason = knownReason(thrown);
 	return place === null || reason === null ? errorText(thrown) : `${withoutTemporary(place)} cannot be used: ${reason}`;
 }
 
-/** The reason and the next step, for a message that already names the file. */
 export function fileFailureReason(thrown: unknown): string {
 	return knownReason(thrown) ?? errorText(thrown);
 }

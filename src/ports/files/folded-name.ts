@@ -1,9 +1,4 @@
-// Detects names that some file systems treat as the same.
-
-/**
- * Returns the same form for names that some file system treats as equal: names differing in case, Unicode form, or ignored
- * characters.
- */
+/** The same form for names differing in case, Unicode form, or ignored characters. */
 export function foldName(text: string): string {
 	const visible = text.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "");
 	// Upper-case first, to unify letters with several lower-case forms, such as s and the long s.

@@ -1,5 +1,4 @@
-// Writes a file in place, when no rename to it is possible. Limits the risk: allocates space for the new content first, and
-// restores the old content on failure.
+// Used when no rename is possible: allocates space first, and restores the old content on failure.
 import { constants } from "node:fs";
 import { systemErrorCode } from "../../base/errors.ts";
 import { type OpenFile, openFile } from "./file-calls.ts";
@@ -14,10 +13,7 @@ export function preventsRename(thrown: unknown): boolean {
 /** Neither creates the file nor follows a link, and does not wait for the other end of a pipe. */
 const flags = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/**
- * Writes an existing file of a few dozen megabytes at most. Rejects with Node's errors, and then restores the old content if
- * possible.
- */
+/** For files of a few dozen megabytes. Rejects with Node's errors, and restores the old content if possible. */
 export async function writeInPlace(target: string, content: Uint8Array, sync: boolean): Promise<void> {
 	const handle = await openFile(target, flags);
 	try {

@@ -1,6 +1,4 @@
-// Checks whether a process whose id is stored in a file is still running. An id is valid in one namespace of one boot of one
-// machine, and may be reused: the stored id therefore comes with its origin. Processes in other containers or on other machines
-// that share the file cannot be checked from here.
+// A process id is valid in one namespace of one boot and may be reused, so it is stored with its origin.
 import { createHash } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
@@ -9,11 +7,8 @@ import { systemErrorCode } from "../../base/errors.ts";
 
 /** Absent fields cannot be determined, for example on systems without `/proc`. */
 const originSchema = v.object({
-	/** The host name of the machine or container. */
 	host: v.string(),
-	/** Distinguishes machines with the same name. */
 	machine: v.optional(v.string()),
-	/** The machine's boot id, shared by all its containers. */
 	boot: v.optional(v.string()),
 	/** The process id namespace. */
 	namespace: v.optional(v.string()),
@@ -42,7 +37,6 @@ const machineNamespace = "pid:[4026531836]";
 
 let own: ProcessOrigin | null = null;
 
-/** The origin of this process, read once on first use. */
 export function ownOrigin(): ProcessOrigin {
 	own ??= readOrigin();
 	return own;
@@ -88,10 +82,7 @@ function isSamePlace(one: ProcessOrigin, other: ProcessOrigin): boolean {
 	return (one.boot !== undefined && one.namespace !== undefined) || one.host === other.host;
 }
 
-/**
- * Whether the origin is this machine before its last boot. Unknown in a container: a later container may have the same name on
- * another machine.
- */
+/** Unknown in a container: a later one may have the same name on another machine. */
 function isEarlierBoot(origin: ProcessOrigin, here: ProcessOrigin): boolean {
 	const { machine, boot, namespace, host } = origin;
 	if (boot === undefined || here.boot === undefined || boot === here.boot) return false;

@@ -1,5 +1,4 @@
-// A short advisory lock on a path: exclusive creation of `<path>.lock`. It serializes read-modify-replace cycles of several
-// processes; it never refuses, because a lost update is better than a program that does not start.
+// Serializes read-modify-replace cycles by exclusive creation of `<path>.lock`. Never refuses.
 import { randomBytes } from "node:crypto";
 import * as v from "valibot";
 import { never } from "../../base/abort.ts";
@@ -7,9 +6,7 @@ import { type Clock, sleep } from "../../base/clock.ts";
 import { livenessOf, ownProcess, processIdSchema, storedOriginSchema } from "./living-process.ts";
 import type { Files } from "./port.ts";
 
-/** Lock timing in milliseconds. */
 export interface LockTimes {
-	/** The age after which a lock counts as abandoned. */
 	readonly staleAfter: number;
 	/** How long a caller waits before it takes over the lock. */
 	readonly patience: number;
@@ -26,10 +23,7 @@ interface LockPort {
 
 const ownerSchema = v.object({ pid: processIdSchema, origin: storedOriginSchema, at: v.number() });
 
-/**
- * Whether the lock's owner is dead. A lock without a readable owner is being written; a lock from another machine is waited for
- * regardless of its age, because clocks differ.
- */
+/** Whether the lock's owner is dead. Locks from other machines are waited for, because clocks differ. */
 function isStale(content: string, now: number, { staleAfter }: LockTimes): boolean {
 	let value: unknown;
 	try {
@@ -69,11 +63,7 @@ async function release(files: Files, lockPath: string, token: string): Promise<v
 	if (held?.includes(token) === true) await files.remove(lockPath);
 }
 
-/**
- * Runs `work` while holding the lock of `path`. Takes over a lock older than 10 s or of a dead process at once, and any other,
- * including one from another machine, after 3 s, unless `times` differs. If no lock can be created (read-only directory), the
- * work runs without one and fails on its own. Rejects only with the error of `work`.
- */
+/** Takes over locks of dead processes at once, others after 3 s. Without a lock file the work runs anyway. */
 export async function withLock<T>(
 	port: LockPort,
 	path: string,

@@ -26,16 +26,13 @@ export function readingPipes(files: Files, paths: ReadonlySet<string>, clock: Cl
 	};
 }
 
-/** The whole content of a pipe; null if the path is not one. */
 async function readPipe(path: string, clock: Clock): Promise<Buffer | null> {
-	// Never open a device.
 	if (!(await stat(path)).isFIFO()) return null;
 	const descriptor = await promisify(open)(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
 	if (runsOnBun) return await poll(descriptor, path, clock);
 	return await drain(new Socket({ fd: descriptor, readable: true, writable: false }), path, clock);
 }
 
-/** Polling interval in milliseconds. */
 const pollInterval = 10;
 
 /** In Bun, a socket treats a pipe without a writer as ended. */

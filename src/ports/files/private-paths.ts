@@ -1,13 +1,9 @@
-// Which files only their owner may access: the program's files in its share directory. New files are created private, and files
-// that an earlier version left accessible to others are restricted when opened.
+// New files are created private, and those left open by earlier versions are restricted when opened.
 import { type BigIntStats, constants } from "node:fs";
 import path from "node:path";
 import { linkStatusOf, type OpenFile, openFile } from "./file-calls.ts";
 
-/**
- * `private` is created for its owner only, and restricted if found otherwise. `created-private` is created the same way, but an
- * existing file keeps its mode: it may be shared on purpose. `open` follows the umask.
- */
+/** `created-private` leaves an existing file's mode, which may be shared on purpose. `open` follows the umask. */
 export type Privacy = "private" | "created-private" | "open";
 
 export type PrivacyOf = (target: string) => Privacy;
@@ -53,12 +49,9 @@ export function privateWithin(directory: string): PrivacyOf {
 /** Maximum directories remembered as checked. */
 const knownLimit = 1000;
 
-/** Restricts access to the owner: only for files of this process's user, and never through a link. */
 export interface Closing {
 	closeFile(handle: OpenFile, target: string, status: BigIntStats): Promise<void>;
-	/** Restricts a directory and its existing private parents. Returns whether it is private and missing. */
 	closeDirectories(directory: string): Promise<boolean>;
-	/** Notes that a private directory was created for its owner only. */
 	noteMade(directory: string): void;
 }
 
@@ -68,7 +61,6 @@ export function createClosing(privacyOf: PrivacyOf): Closing {
 		if (known.size >= knownLimit) known.clear();
 		known.add(directory);
 	};
-	/** Returns whether it is missing. */
 	const close = async (directory: string): Promise<boolean> => {
 		const status = await linkStatusOf(directory).catch(() => null);
 		if (status === null) return true;
@@ -101,7 +93,6 @@ export function createClosing(privacyOf: PrivacyOf): Closing {
 	};
 }
 
-/** Whether other users have access, and this process's user may change that. */
 export function isOpenToOthers({ mode, uid }: { readonly mode: number; readonly uid: number }): boolean {
 	return (mode & othersMode) !== 0 && uid === process.geteuid?.();
 }

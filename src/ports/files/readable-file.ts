@@ -1,5 +1,4 @@
-// Opens files for reading without blocking: refuses anything but a regular file before opening it, and reads pseudo files (below
-// /proc and /sys) up to the last data they return.
+// Refuses anything but regular files before opening, and reads pseudo files up to the data they return.
 import { constants, type Stats } from "node:fs";
 import { devNull } from "node:os";
 import { systemErrorCode } from "../../base/errors.ts";
@@ -11,10 +10,7 @@ const unsizedLimit = 16 * 1024 * 1024;
 /** Maximum bytes read at once. */
 const wholeLimit = 2 ** 31 - 1;
 
-/**
- * Opening a FIFO does not wait for a writer, and no terminal becomes the controlling one. The flags have no effect on regular
- * files.
- */
+/** No waiting for the writer of a FIFO, and no terminal becomes the controlling one. */
 const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** A file open for reading, with its size at opening; 0 if the size is unknown. */
@@ -32,10 +28,7 @@ async function isNullDevice(status: Stats): Promise<boolean> {
 	return status.isCharacterDevice() && status.rdev === (await statusOf(devNull)).rdev;
 }
 
-/**
- * Checks the status before opening: opening a FIFO or a device has side effects. Rejects like `open`, and for anything but a
- * regular file or the null device. Reading a directory fails later.
- */
+/** Checks the status first: opening a FIFO or device has side effects. Reading a directory fails later. */
 export async function openReadable(target: string): Promise<ReadableFile> {
 	const status = await statusOf(target);
 	if (!status.isFile() && !status.isDirectory() && !(await isNullDevice(status))) {
@@ -44,7 +37,6 @@ export async function openReadable(target: string): Promise<ReadableFile> {
 	return { handle: await openFile(target, flags), size: status.isFile() ? status.size : 0 };
 }
 
-/** Reads into `bytes` from `offset` on; 0 at the end, or if nothing is available now. */
 export async function readSome(
 	{ handle, size }: ReadableFile,
 	bytes: Buffer,
@@ -63,10 +55,7 @@ export async function readSome(
 const firstPiece = 64 * 1024;
 const laterPiece = 256 * 1024;
 
-/**
- * The bytes in pieces from the current position. From the second piece on, pieces are longer, and each is read while the previous
- * one is in use.
- */
+/** From the second piece on, each is longer and read while the previous one is in use. */
 export async function* readOn(file: ReadableFile, target: string): AsyncGenerator<Buffer> {
 	const read = async (): Promise<Buffer> => {
 		const bytes = Buffer.allocUnsafe(total === 0 ? firstPiece : laterPiece);
@@ -95,7 +84,6 @@ export async function* readOn(file: ReadableFile, target: string): AsyncGenerato
 	}
 }
 
-/** The whole file, at most `limit` bytes. */
 export async function readWhole(file: ReadableFile, target: string, limit = wholeLimit): Promise<Buffer> {
 	const tooLarge = () => refusal("EFBIG", `it has more than ${limit} bytes`, target);
 	if (file.size > limit) throw tooLarge();

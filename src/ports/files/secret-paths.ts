@@ -1,14 +1,10 @@
-// Files whose content is kept from models: files with secret-like names, the program's own keys and sign-ins, and the system's
-// process files. Judges paths with all links resolved.
+// Files whose content is kept from models. Judges paths with all links resolved.
 import path from "node:path";
 import { foldName } from "./folded-name.ts";
 import type { Admit, Files } from "./port.ts";
 import { isTemporaryName } from "./temporaries.ts";
 
-/**
- * `name`: has a secret-like name. `own`: our settings and sign-ins. `process`: belongs to a running process. `rule`: a permission
- * rule denies reading it.
- */
+/** `own`: our settings and sign-ins. `process`: a running process's file. `rule`: a permission rule denies it. */
 export type SecretKind = "name" | "own" | "process" | "rule";
 
 const exemptNames: ReadonlySet<string> = new Set([".env.example", ".env.sample", ".env.template"]);
@@ -86,7 +82,6 @@ export interface SecretPlaces {
 }
 
 export function createSecretPaths({ files, shareDirs, ownFiles, pluginFiles }: SecretPlaces): SecretPaths {
-	// An unresolvable path, such as in another user's home directory, is compared as spelled.
 	const resolveAll = (paths: readonly string[]) =>
 		Promise.all(paths.map((name) => files.resolve(name).catch(() => name)));
 	let resolving: Promise<{ readonly roots: readonly string[]; readonly own: ReadonlySet<string> }> | null = null;

@@ -1,4 +1,3 @@
-// The temporary files of replacements: their names, and the removal of those left by killed processes.
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { Files } from "./port.ts";
@@ -13,10 +12,7 @@ export function isTemporaryName(name: string): boolean {
 	return pattern.test(name);
 }
 
-/**
- * Removes temporary files in a directory last written before `before` (milliseconds since the epoch), and returns their names.
- * Ignores a missing directory.
- */
+/** Removes files last written before `before` (milliseconds since the epoch); returns their names. */
 export async function sweepTemporaries(files: Files, directory: string, before: number): Promise<readonly string[]> {
 	if ((await files.status(directory)) === null) return [];
 	const swept: string[] = [];

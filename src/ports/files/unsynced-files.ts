@@ -1,4 +1,3 @@
-// The file port for `sync = "off"`: writes as usual, but never syncs to disk.
 import type { Files } from "./port.ts";
 
 export function withoutSync(files: Files): Files {

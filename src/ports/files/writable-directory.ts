@@ -1,4 +1,3 @@
-// Checks whether files can be written to a directory, without writing any.
 import { constants } from "node:fs";
 import { access, statfs } from "node:fs/promises";
 import path from "node:path";

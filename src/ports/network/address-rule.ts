@@ -1,4 +1,3 @@
-// Rules for which hosts requests may reach: checked before each connection, for the name and all its addresses.
 import { isInRange, parseAddress, whyNotPublic } from "./addresses.ts";
 
 export interface AddressRule {
@@ -11,10 +10,7 @@ export interface AddressRule {
 /** Names that only ever refer to local hosts, including all names below them. */
 const nearNames = ["localhost", "local", "internal", "localdomain", "home.arpa"];
 
-/**
- * Allows requests only to the public internet and to `allowed`: hosts (`*.example` for all subdomains), addresses, and ranges
- * such as `10.0.0.0/8`.
- */
+/** `allowed`: hosts (`*.example` for subdomains), addresses, and ranges such as `10.0.0.0/8`. */
 export function createPublicOnlyRule(allowed: readonly string[]): AddressRule {
 	const { hasName, hasAddress } = createAllowList(allowed);
 	return {
@@ -52,7 +48,6 @@ function isNearName(name: string): boolean {
 	return !name.includes(".") || nearNames.some((near) => name === near || name.endsWith(`.${near}`));
 }
 
-/** A final dot only marks the name as complete. */
 function toName(text: string): string {
 	return text.toLowerCase().replace(/\.$/, "");
 }

@@ -1,4 +1,3 @@
-// Classifies addresses: public ones, and those of a machine, a private network or a cloud's internal services.
 import ipaddr from "ipaddr.js";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -34,10 +33,7 @@ function whyNotGlobal(address: Address): string | null {
 	return (first & 0xe0) === 0x20 ? null : "an address reserved for special use";
 }
 
-/**
- * Parses an address as spelled by a resolver or in a URL. Returns an IPv4 address embedded in an IPv6 one (mapped, translated by
- * a gateway, 6to4) by itself, because packets end there. Null if invalid.
- */
+/** Returns an embedded IPv4 address by itself, because packets end there. Null if invalid. */
 export function parseAddress(text: string): Address | null {
 	// A zone names an interface of this machine, not another host.
 	const [address = ""] = text.split("%");
@@ -46,7 +42,6 @@ export function parseAddress(text: string): Address | null {
 	return parsed instanceof ipaddr.IPv6 ? (carriedAddress(parsed) ?? parsed) : parsed;
 }
 
-/** The byte offset of the IPv4 address in each embedding. */
 const carriers: Readonly<Record<string, number>> = { ipv4Mapped: 12, rfc6145: 12, rfc6052: 12, "6to4": 2 };
 
 function carriedAddress(address: ipaddr.IPv6): ipaddr.IPv4 | null {

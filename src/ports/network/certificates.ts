@@ -1,4 +1,3 @@
-// Additional trusted certificate authorities, from files named by settings and variables.
 import { X509Certificate } from "node:crypto";
 import { createSecureContext, rootCertificates, type SecureContext } from "node:tls";
 import { errorText } from "../../base/errors.ts";
@@ -16,10 +15,7 @@ export interface CertificateSettings {
 /** Other programs' variables for such files; the runtime itself reads only one of them, and only at startup. */
 const variables = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
 
-/**
- * Trusts the default authorities and those in the files; null if no file is named. Ignores a variable with an unusable file, with
- * a log entry; throws NetworkError for an unusable file in the settings.
- */
+/** Null if no file is named. Ignores unusable variables; throws NetworkError for an unusable settings file. */
 export async function createTrust(settings: CertificateSettings): Promise<SecureContext | null> {
 	const { environment, caFile, log } = settings;
 	const extra: string[] = [];

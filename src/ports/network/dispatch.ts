@@ -1,5 +1,3 @@
-// The HTTP client behind `Network`: sends requests and follows redirects. Loaded with the first request.
-
 import { OnFirstUse } from "../../base/on-first-use.ts";
 import type { AddressRule } from "./address-rule.ts";
 import { isBlockedPort } from "./blocked-ports.ts";
@@ -21,7 +19,6 @@ import { failureThroughProxy } from "./readable-failure.ts";
 
 export interface ClientOptions {
 	readonly rule: AddressRule | null;
-	/** Milliseconds for establishing a connection. */
 	readonly connectTimeout: number;
 	/** Maximum milliseconds of silence before and during the response; 0 for no limit. */
 	readonly silenceTimeout: number;
@@ -46,7 +43,6 @@ export function createDispatch(settings: NetworkSettings): Dispatch {
 	const { clock, sockets = systemSockets } = settings;
 	const trusted = new OnFirstUse(() => createTrust(settings));
 
-	/** The proxy that receives the whole request instead of a tunnel request; null for none. */
 	const forwarderOf = (url: URL): ProxyServer | null => {
 		const proxy = proxies.proxyOf(url);
 		return url.protocol === "http:" && proxy?.protocol === "http" ? proxy : null;
@@ -70,7 +66,6 @@ export function createDispatch(settings: NetworkSettings): Dispatch {
 				return askProxy(toProxy, proxy, parts, limits);
 			};
 
-			/** Follows redirects, choosing a connection for each. */
 			const follow = async (first: RequestParts): Promise<Response> => {
 				let parts = first;
 				for (let redirects = 0; ; redirects += 1) {

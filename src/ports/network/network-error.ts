@@ -1,10 +1,6 @@
-// The errors of failed requests, with messages for people.
 import { fetchFailureCause, fetchFailureText, systemErrorCode } from "../../base/errors.ts";
 
-/**
- * Why a request was not made, or its response was interrupted: unusable settings, a refusing proxy, a forbidden address, or a
- * response over the limit.
- */
+/** Unusable settings, a refusing proxy, a forbidden address, or a response over the limit. */
 export type NetworkErrorKind = "configuration" | "proxy" | "address" | "size";
 
 /** A request that this client ended. Errors of `fetch` and of a response body have it as their cause. */

@@ -3,7 +3,6 @@ import type { Clock } from "../../base/clock.ts";
 import type { CertificateSettings } from "./certificates.ts";
 import type { Sockets } from "./connections/sockets.ts";
 
-/** The platform's `fetch`, but accepts URLs only, no Requests. */
 export type Fetch = typeof globalThis.fetch;
 
 export interface NetworkSettings extends CertificateSettings {

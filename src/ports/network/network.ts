@@ -1,14 +1,10 @@
-// HTTP requests for the whole program: proxies, certificates, persistent connections, and address rules. The client is loaded
-// with the first request, to keep startup fast.
+// Proxies, certificates, persistent connections and address rules. Loaded with the first request.
 import type { AddressRule } from "./address-rule.ts";
 import type { Client, ClientOptions, Dispatch } from "./dispatch.ts";
 import type { Fetch, NetworkSettings } from "./network-settings.ts";
 
 export interface GuardOptions extends Omit<ClientOptions, "rule"> {
-	/**
-	 * Checked before each connection, including redirects. A refusal is a NetworkError of kind `address`. A proxy resolves names
-	 * itself: for its requests only names and literal addresses in URLs are checked.
-	 */
+	/** Checked before each connection, including redirects. Proxies resolve names themselves, so only names are checked. */
 	readonly rule: AddressRule;
 }
 

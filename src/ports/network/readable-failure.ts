@@ -1,8 +1,10 @@
-// Readable messages for connection errors with unhelpful texts.
 import { errorText, systemErrorCode } from "../../base/errors.ts";
 import { NetworkError } from "./network-error.ts";
 
-/** The format of OpenSSL (Node) and BoringSSL (one-file program) errors: an address, a number, the function, and a reason. */
+/**
+ * The format of OpenSSL (Node) and BoringSSL (one-file program) errors: an address, a number, the function, and a
+ * reason.
+ */
 const libraryText = /^(?:[0-9a-f]+:)?error:[0-9a-f]+:SSL routines:[^:]*:([^:\s][^:]*)/i;
 
 const noTls = "the server does not speak TLS on this port; check the port, or use an http URL";
@@ -30,7 +32,6 @@ const endings: ReadonlyMap<string, string> = new Map([
 		"the connection was closed before TLS was set up",
 	],
 ]);
-/** Messages of Node's HTTP parser. */
 const parserText = /^Parse Error: (.*)$/;
 
 /** Returns the same error, or, for a TLS error or an invalid response, one with its code and a readable message. */

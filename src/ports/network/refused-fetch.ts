@@ -1,5 +1,4 @@
-// Replaces the platform's `fetch` and library HTTP clients throughout the bundle (rolldown.config.ts): in those, a
-// response can end the process, and proxies and limits are not supported.
+// Replaces `fetch` in the bundle: there a response can end the process, and proxies and limits are missing.
 
 /** Rejects like a request that cannot be made. */
 export function refusedFetch(): Promise<never> {

@@ -1,4 +1,3 @@
-// Unix sockets that only their owner can use.
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 
 /** Passes each connection on. It keeps no process alive. */
@@ -19,7 +18,6 @@ export function listenPrivately(server: Server, file: string): Promise<void> {
 	});
 }
 
-/** Fails with the system error. */
 export function connectTo(file: string): Promise<Socket> {
 	return new Promise((resolve, reject) => {
 		const socket = createConnection({ path: file, allowHalfOpen: true });

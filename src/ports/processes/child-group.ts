@@ -1,5 +1,4 @@
-// One child as the leader of a process group: starts, watches and ends the group. stragglers.ts finds what left the
-// group.
+// stragglers.ts finds what left the group.
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { never } from "../../base/abort.ts";
@@ -15,20 +14,15 @@ export type ChildExit =
 	| { readonly kind: "signalled"; readonly signal: string }
 	| { readonly kind: "not-started"; readonly reason: string };
 
-/**
- * What is left after the end of a group: `alive`, members remain; `gone`, none remain but processes may have left the group;
- * `sealed`, no process can have left it.
- */
+/** `gone`: none remain, but some may have left the group; `sealed`: no process can have left it. */
 export type GroupEnd = "alive" | "gone" | "sealed";
 
 export interface ChildGroup {
-	/** The process id of the leader. */
 	readonly id: number;
 	/** Null for a child without input. */
 	readonly input: Writable | null;
 	readonly output: Readable;
 	readonly errors: Readable;
-	/** Settles when the leader has exited; the pipes may still be open. */
 	readonly exit: Promise<ChildExit>;
 	/** Starts a confined command, which waits for it. Other commands already run. */
 	begin(): void;
@@ -90,18 +84,13 @@ async function endGroup(groupId: number, clock: Clock, grace: number, abortPendi
 	return waitUntilGone(groupId, clock, killPatience, never);
 }
 
-/**
- * Node's pipes are sockets, and a bash with a socket for stdin assumes a remote login and reads ~/.bashrc, but only as
- * the outermost shell.
- */
+/** A bash with a socket for stdin (Node's pipes are sockets) reads ~/.bashrc if it is the outermost shell. */
 const noOutermostShell = { SHLVL: "1" };
 
-/** Whether the child uses stdin. */
 export function hasInput({ input, conversation }: RunRequest): boolean {
 	return input !== undefined || conversation !== undefined;
 }
 
-/** The request environment plus the marker that lets the sweep find descendants. */
 export function childEnvironment(request: RunRequest, marker: string): Record<string, string> {
 	return {
 		...(hasInput(request) ? noOutermostShell : {}),
@@ -124,7 +113,6 @@ function toChildExit(exitCode: number | null, signal: NodeJS.Signals | null): Ch
 	return signal === null ? { kind: "exited", exitCode: exitCode ?? 0 } : { kind: "signalled", signal };
 }
 
-/** Starts the command as leader of a new group. Returns a reason when the system refuses. */
 export async function startGroup(request: RunRequest, marker: string): Promise<StartedGroup> {
 	let child: ChildProcess;
 	try {

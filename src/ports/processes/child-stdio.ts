@@ -1,4 +1,3 @@
-// Live stdin and output of a child for line protocols: stdin stays open, output is passed on without being stored.
 import type { Writable } from "node:stream";
 import type { OutputCapture } from "./output-capture.ts";
 import type { ChildStdio } from "./port.ts";

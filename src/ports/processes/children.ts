@@ -1,5 +1,4 @@
-// Runs commands to completion: deadline, abort, output, and cleanup of all their processes. child-group.ts handles the group,
-// output-capture.ts the output, stragglers.ts escaped processes.
+// Deadline, abort, output, and cleanup of all processes of a command.
 import type { Readable } from "node:stream";
 import { never } from "../../base/abort.ts";
 import { type Clock, sleep, systemClock } from "../../base/clock.ts";
@@ -52,9 +51,7 @@ const noOutput = { output: "", errorOutput: "", outputBytes: 0, truncated: false
 interface PipeReader {
 	/** Settles when both pipes are closed. */
 	readonly closed: Promise<unknown>;
-	/** Bytes read so far. */
 	received(): number;
-	/** Whether reading is paused until earlier output is spilled. */
 	isWaiting(): boolean;
 	close(): void;
 }
@@ -91,7 +88,6 @@ function readPipes(group: ChildGroup, capture: OutputCapture, { onOutput }: RunR
 	};
 }
 
-/** Waits up to this many milliseconds for the work. Returns false on timeout. */
 async function within(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<boolean> {
 	const withdrawal = new AbortController();
 	const finished = work.then(() => true);
@@ -109,10 +105,7 @@ const startAttempts = 8;
 /** Milliseconds before the second attempt; the delay grows linearly. */
 const startBackoff = 10;
 
-/**
- * Whether bwrap failed to mount something: another process in the same directory has just released a placeholder, or a path was
- * replaced meanwhile.
- */
+/** Another process may just have released a placeholder, or a path was replaced meanwhile. */
 function missedMount({ ended }: RunOutcome): boolean {
 	const missing = /\bbwrap: Can't (?:find source path|get type of source|bind mount) /;
 	return ended.kind === "not-started" && (missing.test(ended.reason) || ended.reason.endsWith(replacedMeanwhile));
@@ -185,7 +178,6 @@ class ChildProcesses implements Processes {
 		}
 	}
 
-	/** Waits until the command exits, its deadline expires or it is aborted. */
 	async #waitForEnd(group: ChildGroup, request: RunRequest, signal: AbortSignal): Promise<Ended> {
 		const interrupted = createDeferred<Ended>();
 		const abort = () => interrupted.resolve({ kind: "aborted" });
@@ -203,7 +195,10 @@ class ChildProcesses implements Processes {
 		}
 	}
 
-	/** Reads the rest of the pipes, which end when all writers exit. Only a process that escaped the sweep can hold them open. */
+	/**
+	 * Reads the rest of the pipes, which end when all writers exit. Only a process that escaped the sweep can hold them
+	 * open.
+	 */
 	async #readRemainder(pipes: PipeReader): Promise<void> {
 		const start = pipes.received();
 		for (let before = -1; before !== pipes.received() || pipes.isWaiting(); ) {
@@ -228,7 +223,6 @@ class ChildProcesses implements Processes {
 		return await this.#carryOut(request, signal, await this.#containment);
 	}
 
-	/** Runs a command that must be confined. */
 	async #runConfined(request: RunRequest, confinement: Confinement, signal: AbortSignal): Promise<RunOutcome> {
 		const refuse = (why: string): RunOutcome => ({
 			ended: { kind: "not-started", reason: `The sandbox cannot be applied: ${why}` },
@@ -252,7 +246,6 @@ class ChildProcesses implements Processes {
 		}
 	}
 
-	/** Probes bwrap with the environment of the first command. */
 	async #findContainment({ environment }: RunRequest): Promise<Containment | null> {
 		const bubblewrap = findBubblewrap(environment["PATH"]);
 		if (bubblewrap === null) return null;
@@ -263,7 +256,6 @@ class ChildProcesses implements Processes {
 		if (ended.kind === "timed-out") {
 			this.#slowProbes += 1;
 			if (this.#slowProbes < mostSlowProbes) {
-				// Runs this command without bwrap; the next one probes again.
 				this.#containment = null;
 				this.#log.info("A command runs without containment: bwrap took too long to start", {
 					bubblewrap,
@@ -288,7 +280,6 @@ class ChildProcesses implements Processes {
 		return createOutputCapture({ limit, separate, spill, log: this.#log });
 	}
 
-	/** Starts the command with a watchdog. The command never runs without one. */
 	async #startWatched(
 		request: RunRequest,
 		marker: string,

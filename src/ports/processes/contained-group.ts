@@ -1,5 +1,4 @@
-// A command in a process id namespace: started under bwrap, and ended together with the namespace. containment.ts builds the
-// command line; the caller decides when to end it.
+// A command under bwrap, ended together with its process id namespace.
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { Readable, Writable } from "node:stream";
@@ -51,10 +50,7 @@ function signalName(number: number): string | null {
 	return Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? null;
 }
 
-/**
- * Parses the status pipe: `mounted` for confined commands, `started`, the shell's message if a signal ended the command, and
- * `exit CODE PROCESSES`. Null until the last has arrived.
- */
+/** Null until `exit CODE PROCESSES` has arrived; earlier lines are `mounted`, `started` and a signal message. */
 export function parseStatus(text: string): ContainedEnd | null {
 	const match = /^(?<before>[\s\S]*?)^exit (?<code>\d+) (?<processes>\d+)\n/m.exec(text);
 	if (match?.groups === undefined) return null;
@@ -99,7 +95,6 @@ function spawnContained(
 	});
 }
 
-/** Collects the text of a pipe and passes all of it to `show` on every chunk. */
 function collect(pipe: Readable, show: (text: string) => void): void {
 	let text = "";
 	pipe.setEncoding("utf8");
@@ -120,10 +115,7 @@ async function waitUntilEmpty(init: number, clock: Clock): Promise<boolean> {
 	return true;
 }
 
-/**
- * Starts the program at `file` in its own namespace, confined if `confined` is not null. Returns a reason when the system
- * refuses.
- */
+/** Confined if `confined` is not null. Returns a reason when the system refuses. */
 export async function startContainedGroup(
 	file: string,
 	request: RunRequest,

@@ -1,5 +1,4 @@
-// Containment with bubblewrap: builds the command line for a command in its own process id namespace. contained-group.ts runs it;
-// the caller decides whether to use it.
+// Builds the bwrap command line; the caller decides whether to use it.
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { shellQuoted } from "../../base/text/quoting.ts";
@@ -10,9 +9,7 @@ import { isWithin } from "./confinement/replaceable-links.ts";
 import type { Confinement, RunRequest } from "./port.ts";
 import { findProgram, isProgram } from "./search-path.ts";
 
-/** A containment method known to work. */
 export interface Containment {
-	/** The path of bwrap. */
 	readonly bubblewrap: string;
 }
 
@@ -63,10 +60,8 @@ export const filterDescriptor = 8;
 const channelDescriptor = 9;
 
 /**
- * Runs the command (`$@` after `$1`) on its own descriptors, reports its end, then holds the namespace until released, so that
- * remaining writers can finish. A shell tells signals from exit codes above 128 only in the message it prints, and its stderr is
- * the status pipe (a subshell makes the redirections, so this also holds while it waits). It survives signals to the group;
- * handlers, unlike ignored signals, are not inherited. `preparation` affects only the command.
+ * Runs `$@` after `$1`, reports its end, and holds the namespace until released. Only a shell's message tells signals
+ * from exit codes; handlers, unlike ignored signals, are not inherited.
  */
 const toScript = (preparation: string): string => `
 trap : HUP INT QUIT TERM USR1 USR2 ALRM PIPE
@@ -85,10 +80,7 @@ echo "exit $code $#" >&2
 read -r release <&7
 `;
 
-/**
- * Precedes the script when the command uses a proxy: runs the Node at $1 with $2 and $3, and closes the channel for the command.
- * Node's error output becomes the reason for a failed start.
- */
+/** Runs the Node at $1 with $2 and $3, and closes the channel for the command. */
 const proxyScript = `
 ("$1" "$2" "$3" </dev/null >&2) || exit 1
 shift 3
@@ -96,20 +88,14 @@ unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
 exec ${channelDescriptor}>&-
 `;
 
-/**
- * Many shells drop variables with unsupported names, such as functions exported by bash, and cannot close descriptors above 9.
- */
+/** Many shells drop variables with unsupported names and cannot close descriptors above 9. */
 function chooseShell(environment: RunRequest["environment"], confined: ConfinedStart | null): string {
 	const isPlain = Object.keys(environment).every((name) => /^[A-Za-z_]\w*$/.test(name));
 	const closesFew = confined === null || confined.inherited.every((descriptor) => descriptor <= 9);
 	return (isPlain && closesFew) || !isProgram("/bin/bash") ? "/bin/sh" : "/bin/bash";
 }
 
-/**
- * Variables that make a program load code at start. bwrap is not confined, and helpers inside that run before the command have
- * our descriptors. An empty entry in `LD_LIBRARY_PATH`, as after `export LD_LIBRARY_PATH=/lib:$LD_LIBRARY_PATH`, means the
- * current directory, where commands may write. So only the command itself gets these.
- */
+/** Variables that load code at program start: only the command gets these, not bwrap and its helpers. */
 const loadingVariable = /^(?:LD_[A-Z_\d]+|GCONV_PATH|LOCPATH|BASH_ENV|NODE_OPTIONS)$/;
 
 /** Variables for the command only, and variables for its helpers too. */
@@ -145,10 +131,7 @@ function closeInherited({ inherited }: ConfinedStart): string {
 /** Namespace processes besides the command's: init and the shell. */
 export const ownProcesses = 2;
 
-/**
- * bwrap arguments that run the program at `file` in a process id namespace, otherwise unchanged, or as prepared for a confined
- * command.
- */
+/** Runs the program otherwise unchanged, or as prepared for a confined command. */
 export function toBubblewrapArguments(file: string, request: RunRequest, confined: ConfinedStart | null): string[] {
 	const preparation = confined === null ? "" : closeInherited(confined) + mountedScript;
 	const script = toScript(exportLoading(request.environment));

@@ -1,15 +1,13 @@
-// Last resort at exit: a small shell kills this process if it has not exited in time. A timer would not fire during an endless
-// computation or a blocking system call.
 import { spawn } from "node:child_process";
 
-/**
- * Waits for the pipe at descriptor 3, which closes when this process exits. `kill 0` targets its own group: itself and the
- * `sleep`.
- */
+/** Waits for the pipe at descriptor 3 to close. `kill 0` targets its own group: itself and the `sleep`. */
 const script =
 	'(sleep "$2" 2>/dev/null || sleep 2; kill -s KILL "$1"; kill -s KILL 0) & read -r line <&3; kill -s KILL 0';
 
-/** Kills this process after this many milliseconds. Ignores a failure to start the shell: the process is exiting anyway. */
+/**
+ * Kills this process after this many milliseconds. Ignores a failure to start the shell: the process is exiting
+ * anyway.
+ */
 export function killSelfAfter(milliseconds: number): void {
 	try {
 		const child = spawn(

@@ -1,10 +1,7 @@
-// Loads the child process code with the first child: most runs start none.
-
 import { errorText } from "../../base/errors.ts";
 import { OnFirstUse } from "../../base/on-first-use.ts";
 import type { Processes } from "./port.ts";
 
-/** Loads on the first run, and retries on the next run after a failure. */
 export function createLazyProcesses(load: () => Promise<Processes>): Processes {
 	const loading = new OnFirstUse(load);
 	return {

@@ -1,5 +1,4 @@
-// Captures child output in bounded memory: stores the first bytes, counts the rest and optionally spills it to a file.
-// Interleaves sources line by line.
+// Bounded memory: stores the first bytes, counts the rest and optionally spills it to a file.
 import { StringDecoder } from "node:string_decoder";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -7,7 +6,6 @@ import type { OpenOutputSink, OutputSink } from "./port.ts";
 import { createWriteQueue } from "./write-queue.ts";
 
 export interface OutputCaptureOptions {
-	/** Maximum bytes in memory for all sources. */
 	readonly limit: number;
 	/** Stores bytes of source `error` separately. */
 	readonly separate: boolean;
@@ -27,9 +25,7 @@ export interface CapturedOutput {
 }
 
 export interface OutputCapture {
-	/** Adds bytes of a source. A returned promise must be awaited before the next call. */
 	push(source: OutputSource, bytes: Buffer): Promise<void> | null;
-	/** Ends all sources and closes the spill file. */
 	finish(): Promise<CapturedOutput>;
 }
 
@@ -68,7 +64,6 @@ function createSpill(spill: NonNullable<OutputCaptureOptions["spill"]>, log: Log
 				await sink.append(text);
 			});
 		},
-		/** The file path, or null if it could not be written. */
 		async close(): Promise<string | null> {
 			const rest = decoder.end();
 			await writing.run(async () => {
@@ -99,7 +94,6 @@ export function createOutputCapture(options: OutputCaptureOptions): OutputCaptur
 		retained[options.separate ? source : "output"].push(cut);
 	};
 
-	/** Adds complete lines, or as much of a line as is buffered. */
 	const pass = (source: OutputSource, bytes: Buffer): Promise<void> | null => {
 		keep(source, bytes);
 		passed += bytes.length;

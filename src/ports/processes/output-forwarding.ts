@@ -1,4 +1,3 @@
-// Forwards child output to a sink as it arrives, with both streams merged and nothing stored.
 import { StringDecoder } from "node:string_decoder";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";

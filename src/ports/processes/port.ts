@@ -1,16 +1,10 @@
-// The child process port: each child runs in its own group, which is ended as a whole.
-
 /** How a confined command reaches the network. Except for `host`, it has a separate network without links. */
 export type ConfinedNetwork =
 	| { readonly kind: "host" }
 	| { readonly kind: "none" }
-	/** Unix socket of a proxy for HTTP and SOCKS 5; the command reaches it at a loopback port. */
 	| { readonly kind: "proxy"; readonly socket: string };
 
-/**
- * What a command may access, as serializable data. Everything is readable and nothing writable except as listed. Paths are
- * absolute. The deepest path wins; for equal paths, the list declared last wins.
- */
+/** Everything is readable, only listed paths are writable. The deepest path wins, then the later list. */
 export interface Confinement {
 	/** Writable directories. Missing ones are ignored. */
 	readonly writable: readonly string[];
@@ -20,9 +14,7 @@ export interface Confinement {
 	readonly readOnly: readonly string[];
 	/** Files in `readOnly`: a missing one appears as an empty file instead of an empty directory. */
 	readonly missingAsFiles: readonly string[];
-	/**
-	 * Paths that cannot be placeholders. If the command creates them, files are removed and directories renamed once it is gone.
-	 */
+	/** Cannot be placeholders: what the command creates there is removed, or renamed, afterwards. */
 	readonly removed: readonly string[];
 	/** Readable but not writable, in any directory. Missing ones are ignored and may be created. */
 	readonly visible: readonly string[];
@@ -36,7 +28,6 @@ export interface RunRequest {
 	readonly arguments: readonly string[];
 	readonly workDir: string;
 	readonly environment: Readonly<Record<string, string>>;
-	/** Text for the child's stdin. Without it, stdin is closed. */
 	readonly input?: string;
 	/** Milliseconds until the group is ended. Default: no limit. */
 	readonly timeout?: number;
@@ -50,7 +41,10 @@ export interface RunRequest {
 	readonly separateStderr?: boolean;
 	/** Uses the child's stdin and output live, instead of `input` and stored output. */
 	readonly conversation?: ChildStdio;
-	/** Receives all output as it arrives, instead of memory; output after `limit` bytes is dropped. The caller closes the sink. */
+	/**
+	 * Receives all output as it arrives, instead of memory; output after `limit` bytes is dropped. The caller closes the
+	 * sink.
+	 */
 	readonly outputTo?: { readonly sink: OutputSink; readonly limit: number };
 	/** Called with each output chunk, in addition to its normal handling. Must not throw. */
 	readonly onOutput?: (source: "output" | "error", bytes: Buffer) => void;
@@ -63,7 +57,6 @@ export interface RunRequest {
 }
 
 export interface ChildStdio {
-	/** Called once, when the child is running. */
 	begin(input: ChildInput): void;
 	/** Receives child output. Reading pauses until a returned promise resolves. */
 	hear(source: "output" | "error", bytes: Buffer): Promise<void> | void;
@@ -71,7 +64,6 @@ export interface ChildStdio {
 
 /** The stdin of a child with `conversation`. */
 export interface ChildInput {
-	/** Resolves once the pipe has accepted the text; rejects when the child stopped reading. */
 	write(text: string): Promise<void>;
 	/** Most programs exit at the end of input. */
 	close(): void;
@@ -96,12 +88,7 @@ export interface RunOutcome {
 }
 
 export interface Processes {
-	/**
-	 * Runs a command to completion. Never throws. Abort ends the whole group: TERM, then KILL after a grace period. Also ends
-	 * processes the command left running, even outside its group.
-	 */
 	run(request: RunRequest, signal: AbortSignal): Promise<RunOutcome>;
-	/** Ends every running group. Resolves once they are gone. */
 	endAll(): Promise<void>;
 }
 
@@ -115,11 +102,8 @@ export interface DetachedRequest {
 /** A process in its own session, which may outlive this one. Its stdin pipe closes when this process exits. */
 export interface DetachedProcess {
 	readonly processId: number;
-	/** Resolves with its exit code, or null after a signal. */
 	readonly gone: Promise<number | null>;
-	/** Writes a line to its stdin. */
 	send(line: string): void;
-	/** Only closes its stdin. */
 	release(): void;
 }
 

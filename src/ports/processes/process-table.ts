@@ -1,5 +1,4 @@
-// Reads the process table from /proc (Linux only). One process takes about ten microseconds and there may be thousands: a scan
-// yields to other work, and concurrent callers share the next scan.
+// Linux only. A scan may be long, so it yields, and concurrent callers share the next one.
 import { readdirSync, readFileSync } from "node:fs";
 import { createPace } from "../../base/pace.ts";
 import { createSharedRun } from "../../base/shared-run.ts";
@@ -7,7 +6,6 @@ import { createSharedRun } from "../../base/shared-run.ts";
 /** Scans are short, but consecutive scans yield as one. */
 export const scanPace = createPace();
 
-/** All process ids; null without /proc. */
 export function processIds(): number[] | null {
 	try {
 		return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
@@ -16,7 +14,6 @@ export function processIds(): number[] | null {
 	}
 }
 
-/** The group of a process; null when gone or a zombie. */
 function livingGroupOf(processId: number): number | null {
 	try {
 		// The program name in parentheses may contain anything; the fields follow it.
@@ -45,10 +42,7 @@ const countLiving = createSharedRun(async (): Promise<ReadonlyMap<number, number
 	return counts;
 });
 
-/**
- * Number of group members that are not zombies; null without /proc. An orphaned zombie keeps its group signalable until reaped,
- * which may never happen in a container.
- */
+/** Null without /proc. An orphaned zombie keeps its group signalable until reaped. */
 export async function livingMembers(groupId: number): Promise<number | null> {
 	const counts = await countLiving();
 	return counts === null ? null : (counts.get(groupId) ?? 0);

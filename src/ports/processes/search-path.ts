@@ -1,4 +1,3 @@
-// Finds programs on PATH: by exec rules, or for our own starts without entries relative to the current directory.
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { isWithin } from "./confinement/replaceable-links.ts";
@@ -12,10 +11,7 @@ export function findProgram(name: string, searchPath: string | undefined, workDi
 	return directories.map((directory) => path.resolve(workDir, directory, name)).find(isProgram) ?? null;
 }
 
-/**
- * Environment for programs we start ourselves: PATH without relative and empty entries, which mean project directories, and
- * without entries that resolve into `excluded` directories.
- */
+/** PATH without relative and empty entries, and without entries that resolve into `excluded`. */
 export function withTrustedPath(environment: Environment, excluded: readonly string[] = []): Environment {
 	const searchPath = environment["PATH"];
 	if (searchPath === undefined) return environment;

@@ -1,5 +1,4 @@
-// Finds and kills processes that left their group (setsid, double fork), by the marker in their environment. Needs /proc (Linux).
-// Misses children that cleared their environment.
+// Finds processes by the marker in their environment (Linux). Misses children that cleared it.
 import { readFileSync } from "node:fs";
 import { never } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
@@ -9,7 +8,6 @@ import { processIds, scanPace } from "./process-table.ts";
 /** Environment variable of every child. Names this run, preceded by the enclosing runs. */
 export const markerVariable = "AGENTWIRE_RUN";
 
-/** Maximum scans per search: other processes may start continuously. */
 const lookLimit = 5;
 const roundLimit = 20;
 const roundPause = 10;
@@ -36,10 +34,7 @@ const procFiles: ProcessTable = {
 	},
 };
 
-/**
- * Markers of living processes. One scan may miss a process in exec, or one whose parent just exited, so scans repeat until
- * nothing new is found.
- */
+/** One scan may miss a process in exec, so scans repeat until nothing new is found. */
 async function readMarkers(table: ProcessTable): Promise<ReadonlyMap<number, string>> {
 	/** Null for an unreadable environment. */
 	const markers = new Map<number, string | null>();
@@ -58,7 +53,6 @@ async function readMarkers(table: ProcessTable): Promise<ReadonlyMap<number, str
 	return new Map([...markers].flatMap(([processId, marker]) => (marker ? [[processId, marker]] : [])));
 }
 
-/** The marker value in an environment, or empty. */
 function markerOf(environment: string): string {
 	const name = `${markerVariable}=`;
 	const start = environment.startsWith(name) ? 0 : environment.indexOf(`\0${name}`) + 1;
@@ -68,13 +62,15 @@ function markerOf(environment: string): string {
 
 const readProcMarkers = createSharedRun(() => readMarkers(procFiles));
 
-/** The ids of the living processes with the marker. */
 export async function findStragglers(marker: string, table?: ProcessTable): Promise<number[]> {
 	const markers = await (table === undefined ? readProcMarkers() : readMarkers(table));
 	return [...markers].flatMap(([processId, value]) => (value.includes(marker) ? [processId] : []));
 }
 
-/** Kills every process with the marker, repeatedly, since they may fork meanwhile. Returns the ids that could not be killed. */
+/**
+ * Kills every process with the marker, repeatedly, since they may fork meanwhile. Returns the ids that could not be
+ * killed.
+ */
 export async function sweepStragglers(marker: string, clock: Clock): Promise<readonly number[]> {
 	let found: number[] = [];
 	for (let round = 0; round < roundLimit; round += 1) {

@@ -1,4 +1,3 @@
-// Processes untrusted input in a thread with a deadline and memory limit, so that other work does not wait.
 import { Worker } from "node:worker_threads";
 import { createDeferred } from "../../base/deferred.ts";
 import { runsOnBun } from "../../base/program-form.ts";
@@ -6,7 +5,6 @@ import { runsOnBun } from "../../base/program-form.ts";
 export interface ThreadLimits {
 	/** Milliseconds. */
 	readonly time: number;
-	/** Heap limit in megabytes. */
 	readonly memory: number;
 }
 
@@ -17,7 +15,10 @@ export type ThreadOutcome =
 	| { readonly kind: "aborted" }
 	| { readonly kind: "failed"; readonly error: Error };
 
-/** Runs a file in a thread. `data` is copied to it; `done` is its first message. Never rejects. The thread has ended by then. */
+/**
+ * Runs a file in a thread. `data` is copied to it; `done` is its first message. Never rejects. The thread has ended by
+ * then.
+ */
 export async function runThread(
 	file: string,
 	data: unknown,
@@ -58,10 +59,7 @@ const watchInterval = 20;
 /** Maximum resident memory per megabyte of thread heap. */
 const residentFactor = 2;
 
-/**
- * Calls `exceeded` when the process has grown beyond what a thread with this limit may use: Bun has no thread memory limit.
- * Returns a function that stops watching.
- */
+/** Bun has no thread memory limit, so this watches the process. Returns a function that stops watching. */
 export function watchGrowth(
 	limit: number,
 	exceeded: () => void,

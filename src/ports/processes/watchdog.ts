@@ -1,5 +1,4 @@
-// The watchdog of a command: a small shell outside the command's group that ends the command when this process dies suddenly, for
-// example by SIGKILL. child-group.ts and stragglers.ts handle normal ends.
+// Ends the command when this process dies suddenly, for example by SIGKILL.
 import { type ChildProcess, spawn } from "node:child_process";
 import { Writable } from "node:stream";
 import { type Clock, sleep } from "../../base/clock.ts";
@@ -10,15 +9,12 @@ import { toMountSpelling } from "./confinement/placeholders.ts";
 export interface Watchdog {
 	/** Sets the process group to kill, and the placeholders to remove after it. */
 	watch(groupId: number, placeholders?: readonly string[]): void;
-	/** Dismisses it; resolves once it has exited. */
 	dismiss(clock: Clock): Promise<void>;
 }
 
 /**
- * Reads orders from descriptor 3 until `done` or the end of the pipe, which only this process holds open. At the end of the pipe
- * it kills the group and all processes with marker $1, repeatedly for about two seconds, because a process in fork or exec cannot
- * be found yet. Without /proc it only kills the group. Finally it removes unmounted placeholders (in the kernel's spelling and
- * ours).
+ * Reads orders from descriptor 3. At the end of the pipe it kills the group and all processes with marker $1 for about
+ * two seconds, because a process in fork or exec cannot be found yet, then removes placeholders.
  */
 const script = `
 group=

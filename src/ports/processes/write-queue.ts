@@ -1,5 +1,3 @@
-// Runs writes one at a time until one fails; drops later ones.
-
 export interface WriteQueue {
 	/** Runs the work after all earlier work, unless one failed. Never rejects. */
 	run(work: () => Promise<void>): Promise<void>;

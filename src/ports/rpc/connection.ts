@@ -1,5 +1,4 @@
-// A JSON-RPC connection over a line transport: dispatches incoming messages, sends outgoing ones, and tracks requests to the
-// peer. It never waits for a handler.
+// Dispatches and sends messages and tracks requests to the peer. Never waits for a handler.
 
 import type { Log } from "../../base/log.ts";
 import type { Line } from "../../base/text/lines.ts";
@@ -23,21 +22,17 @@ import {
 import type { MethodCall, MethodTable } from "./methods.ts";
 import type { LineTransport } from "./transport.ts";
 
-/** The outgoing half of a connection for a dialect. */
 export interface Peer {
 	notify(method: string, params: unknown): void;
-	/** Sends a notification line made by `notificationLine`. */
 	notifyLine(line: string): void;
 	/** Sends a request. `onReply` is called only for the first reply. */
 	call(id: RpcId, method: string, params: unknown, onReply: (reply: RpcReply) => void): void;
-	/** Sends a request whose replies are ignored. */
 	callUnanswered(id: RpcId, method: string, params: unknown): void;
 	isWaiting(id: RpcId): boolean;
 	/** Forgets a request: later replies are ignored. */
 	withdraw(id: RpcId): void;
 	/** Resolves while the outbox is below its limit. */
 	ready(): Promise<void>;
-	/** Whether `ready` would wait. */
 	isFull(): boolean;
 }
 
@@ -72,10 +67,7 @@ export class Connection implements Peer {
 	#lastRefusal: { readonly error: ErrorObject; readonly rules: EnvelopeRules; readonly line: LineText } | null = null;
 	readonly #idleWaiters: (() => void)[] = [];
 
-	/**
-	 * `undecided` serves lines until `choose` returns permanent settings. `maximumInFlight` limits concurrently handled requests.
-	 * Handling waits for `begun`, which must not reject.
-	 */
+	/** `undecided` serves lines until `choose` returns settings. `begun` must not reject. */
 	constructor(
 		transport: LineTransport,
 		options: {
@@ -84,7 +76,6 @@ export class Connection implements Peer {
 			maximumInFlight: number;
 			log: Log;
 			begun?: Promise<void>;
-			/** Called for every line that is neither a message nor blank. */
 			onUnusable?: () => void;
 		},
 	) {
@@ -102,7 +93,6 @@ export class Connection implements Peer {
 		this.#begun = null;
 	}
 
-	/** Serves until the input ends. */
 	serve(): Promise<void> {
 		return new Promise((resolve) => {
 			this.#transport.receive((line) => this.#tryReceive(line), resolve);
@@ -124,7 +114,6 @@ export class Connection implements Peer {
 	}
 
 	call(id: RpcId, method: string, params: unknown, onReply: (reply: RpcReply) => void): void {
-		// A request that cannot be serialized awaits no answer.
 		const line = requestLine(id, method, params);
 		this.#waiting.set(id, onReply);
 		this.#send(line);

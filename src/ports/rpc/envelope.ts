@@ -1,4 +1,3 @@
-// Parses and formats JSON-RPC 2.0 envelopes by a dialect's declarative rules.
 import { isRecord, toJsonLine, toJsonText } from "../../base/json.ts";
 import { type LineText, toLineText, wholeText } from "../../base/text/long-text.ts";
 import { exactId } from "./exact-id.ts";
@@ -9,14 +8,10 @@ export type RpcId = string | number | bigint;
 export interface ErrorObject {
 	readonly code: number;
 	readonly message: string;
-	/** JSON, or null. */
 	readonly data?: unknown;
 }
 
-/**
- * Why params are invalid: they are missing, or `reason` describes the problem and may quote the value. `place` and `expected`
- * describe it without the value; null when unknown.
- */
+/** `reason` may quote the value; `place` and `expected` do not. Null when unknown. */
 export type ParamsProblem =
 	| { readonly kind: "missing" }
 	| {
@@ -39,7 +34,6 @@ export interface EnvelopeRules {
 	readonly versionOptional: boolean;
 	/** Whether outgoing messages omit it. Default: false. */
 	readonly versionUnsent?: boolean;
-	/** Whether keys outside JSON-RPC make an object invalid. */
 	readonly unknownKeysRefused: boolean;
 	/** Whether line contents must not be logged, because they may contain keys. */
 	readonly linesAreSecret?: boolean;
@@ -58,7 +52,6 @@ export interface EnvelopeRules {
 	toErrorObject(thrown: unknown): ErrorObject;
 }
 
-/** A peer's reply to our request. */
 export type RpcReply =
 	| { readonly kind: "result"; readonly result: unknown }
 	| { readonly kind: "error"; readonly error: ErrorObject };
@@ -89,7 +82,6 @@ export function trimLine(text: string): string {
 	return text.slice(start, end);
 }
 
-/** The last character of a JSON text by its first. */
 const closing: Readonly<Record<string, string>> = { "{": "}", "[": "]", '"': '"' };
 
 /** Whether a trimmed text is certainly not JSON. A parser failure takes far longer than checking both ends. */
@@ -132,7 +124,6 @@ export function readEnvelope(parsed: unknown, rules: EnvelopeRules, text = ""): 
 	return { kind: "refused", error: rules.invalidResponse, ...(rules.refusalsNameId === true ? { id } : {}) };
 }
 
-/** An id that is not a 64-bit integer becomes one that every dialect rejects. */
 function withExactId(value: unknown, text: string): unknown {
 	return isRecord(value) && typeof value["id"] === "number" ? { ...value, id: exactId(text) ?? false } : value;
 }
@@ -180,10 +171,7 @@ export function notificationLine(method: string, params: unknown): LineText {
 const placeholder = "\u001f text \u001f";
 const otherPlaceholder = "\u001f other text \u001f";
 
-/**
- * Serializes notifications that differ in one text, exactly as `notificationLine` serializes `toParams(text)`. The text has at
- * most a million characters.
- */
+/** Serializes notifications that differ in one text (at most a million characters). */
 export function createTextFrame(method: string, toParams: (text: string) => unknown): (text: string) => string {
 	const [before = "", after = ""] = wholeText(notificationLine(method, toParams(placeholder))).split(
 		toJsonLine(placeholder),
@@ -204,7 +192,6 @@ export function createPairFrame(
 
 const versionMember = '{"jsonrpc":"2.0",';
 
-/** A line for a peer that expects no version. */
 export function withoutVersion(line: LineText): LineText {
 	const text = wholeText(line);
 	return text.startsWith(versionMember) ? `{${text.slice(versionMember.length)}` : text;

@@ -1,4 +1,3 @@
-// Method tables: one row per incoming method, with its schemas and handler.
 import * as v from "valibot";
 import type { ParamsProblem, RpcId } from "./envelope.ts";
 
@@ -8,11 +7,9 @@ export type Respond<Result = unknown> = (result: Result) => void;
 /** Message types that a method accepts: requests (answered), notifications (not answered) or both. */
 export type ActsOn = "requests" | "notifications" | "both";
 
-/** A call with valid params; `id` is null for a notification. */
 export type MethodCall = (respond: Respond, id: RpcId | null) => Promise<unknown>;
 
 export interface Method {
-	/** Checks the params. Returns the call, or the problem. */
 	prepare(params: unknown): MethodCall | ParamsProblem;
 	/** A request outside `actsOn` gets the unknown method error; a notification is ignored. */
 	readonly actsOn: ActsOn;
@@ -22,13 +19,9 @@ export type MethodTable = ReadonlyMap<string, Method>;
 
 interface MethodDefinition<Params extends v.GenericSchema, Result extends v.GenericSchema> {
 	readonly params: Params;
-	/** The result schema, not checked here. */
 	readonly result?: Result | null;
-	/** Default: requests. */
 	readonly actsOn?: ActsOn;
-	/**
-	 * Resolves to the result, unless already sent with `respond`. Errors become error replies. `id` is null for a notification.
-	 */
+	/** `respond` may send the result early. `id` is null for a notification. */
 	handle(
 		params: v.InferOutput<Params>,
 		respond: Respond<v.InferOutput<Result>>,

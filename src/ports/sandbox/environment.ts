@@ -20,10 +20,7 @@ function matches(name: string, pattern: string): boolean {
 	return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }
 
-/**
- * Filters an environment for a command. `keys` are provider keys from the settings: any variable with such a value is dropped.
- * `pass` overrides every drop, and `set` is applied last.
- */
+/** `keys`: variables with such values are dropped. `pass` overrides every drop; `set` is applied last. */
 export function toCommandEnvironment(
 	environment: Readonly<Record<string, string>>,
 	{ pass, set, drop }: SandboxSettings["environment"],

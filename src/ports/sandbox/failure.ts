@@ -1,5 +1,4 @@
-// Guesses from a command's output whether its sandbox made it fail, and explains it in one sentence for model and user. The
-// outcome does not depend on it.
+// Guesses whether the sandbox made a command fail, for display only.
 
 import { isWithin } from "../processes/confinement/replaceable-links.ts";
 import type { Confinement, RunOutcome } from "../processes/port.ts";
@@ -7,9 +6,7 @@ import type { Confinement, RunOutcome } from "../processes/port.ts";
 /** A host refused by the proxy. */
 export interface Denial {
 	readonly host: string;
-	/** Follows the host name: a clause without a period. */
 	readonly why: string;
-	/** Monotonic milliseconds. */
 	readonly at: number;
 }
 
@@ -34,14 +31,11 @@ const withoutNetwork =
 	'The command runs in a sandbox without network; `network` in `[sandbox]` of config.toml can be set to "host", or to ' +
 	'"proxy" with `allowed_domains`.';
 
-/** Paths mentioned in a text. */
 function mentioned(text: string): string[] {
 	return text.match(/\/[^\s'":,;`]+/g) ?? [];
 }
 
-/**
- * A full sentence; null when nothing suggests the sandbox, and for a command that did not start, whose outcome has the reason.
- */
+/** Null when nothing suggests the sandbox, and for a command that did not start. */
 export function explainFailure(
 	outcome: Pick<RunOutcome, "ended" | "output" | "errorOutput">,
 	confinement: Confinement,

@@ -3,21 +3,17 @@ import path from "node:path";
 import type { SandboxSettings } from "../../settings/config/configuration.ts";
 import type { ConfinedNetwork, Confinement } from "../processes/port.ts";
 
-/** Working directories of a session. */
 export interface SandboxRoots {
-	/** Absolute. */
 	readonly workDir: string;
 	readonly additionalDirs: readonly string[];
 	/** Read-only, even inside a hidden directory, for example a plugin's own directory. */
 	readonly visible?: readonly string[];
 }
 
-/** Machine-specific inputs of the policy. */
 export interface PolicyPlace {
 	readonly home: string;
 	/** Directories with program settings, sign-ins and sessions. */
 	readonly shareDirs: readonly string[];
-	/** Directories for temporary files. */
 	readonly temporaryDirs: readonly string[];
 	/** Other files with keys, such as an external settings file. */
 	readonly secretFiles?: readonly string[];
@@ -35,10 +31,7 @@ const protectedPaths: ProtectedPaths = {
 	directories: [".git/hooks", ".agentwire", ".kimi", ".vscode", ".idea"],
 };
 
-/**
- * The same, but only if they exist: creating one has no effect without changing a protected file, or only the effect of any new
- * repository.
- */
+/** The same, but only if they exist: creating them has no effect by itself. */
 const protectedWhereFound: readonly string[] = [".git/config.worktree", ".git/modules", ".git/worktrees", ".envrc"];
 
 /** With it, git reads settings and hooks from another directory. A placeholder there would break git. */
@@ -99,9 +92,7 @@ const startUpPaths: ProtectedPaths = {
 	],
 };
 
-/**
- * Below the home directory: keys and sign-ins next to settings that control execution or access. They must not be created either.
- */
+/** Keys next to settings that control execution or access; they must not be created either. */
 const actingCredentials: ProtectedPaths = {
 	files: [".npmrc", ".claude.json"],
 	directories: [
@@ -192,7 +183,6 @@ function placed(file: string, home: string): string {
 	return file === "~" || file.startsWith("~/") ? path.join(home, file.slice(1)) : file;
 }
 
-/** Null when the sandbox is off. */
 export function toConfinement(
 	settings: SandboxSettings,
 	place: PolicyPlace,

@@ -1,5 +1,3 @@
-// The command sandbox for the rest of the program: whether it is available, what it permits, and why a command failed.
-
 import { never } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
@@ -14,13 +12,10 @@ import { type Denial, explainFailure } from "./failure.ts";
 import { type PolicyPlace, type SandboxRoots, toConfinement } from "./policy.ts";
 import type { PrivateProxy } from "./proxy/private-proxy.ts";
 
-/** What the sandbox needs from its process. */
 export interface SandboxPlace extends PolicyPlace {
-	/** The program's environment, whose PATH locates bwrap. */
 	readonly environment: Readonly<Record<string, string>>;
 	readonly files: Pick<Files, "list" | "makeDirectory" | "remove" | "status">;
 	readonly processId: number;
-	/** Runs the trial command, without sandbox additions. */
 	readonly processes: Processes;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
@@ -36,16 +31,11 @@ export type SandboxStatus =
 	| { readonly kind: "off" };
 
 export interface Sandbox {
-	/**
-	 * Runs a trial command, unless the sandbox is off. Success is cached; failure, as on a busy machine, is rechecked each time.
-	 */
+	/** Success is cached; failure, as on a busy machine, is rechecked each time. */
 	status(): Promise<SandboxStatus>;
 	/** Null when the sandbox is off. Rejects when the proxy cannot start. */
 	confinementFor(roots: SandboxRoots): Promise<Confinement | null>;
-	/**
-	 * One sentence when a command seems to have failed because of its confinement. `since` is its start in monotonic milliseconds:
-	 * earlier proxy refusals are ignored.
-	 */
+	/** `since` (monotonic milliseconds) ignores earlier proxy refusals. */
 	explainFailure(outcome: RunOutcome, confinement: Confinement, since?: number): string | null;
 	close(): Promise<void>;
 }

@@ -1,13 +1,9 @@
-// Processes that run all commands in the sandbox: the only place that adds confinement to requests.
 import { errorText } from "../../base/errors.ts";
 import type { Processes, RunRequest } from "../processes/port.ts";
 import type { SandboxRoots } from "./policy.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/**
- * Confines every command. `roots` is called per command, since directories may be added to a session. Existing confinements are
- * kept.
- */
+/** `roots` is called per command, since directories may be added. Existing confinements are kept. */
 export function createSandboxedProcesses(
 	processes: Processes,
 	sandbox: Sandbox,

@@ -19,7 +19,6 @@ const messageSchema = v.object({
 	tool_call_id: optionalText,
 });
 
-/** Parses a line; null for unknown roles and invalid shapes. */
 export function fromLine(line: Record<string, unknown> | null): ContextRow | null {
 	const role = line?.["role"];
 	switch (role) {
@@ -84,7 +83,6 @@ function toPart(value: unknown): ContentPart | null {
 	return parsed.success ? parsed.output : null;
 }
 
-/** Serializes a row, without a newline. */
 export function toLine(row: ContextRow): LineText {
 	switch (row.type) {
 		case "system-prompt":

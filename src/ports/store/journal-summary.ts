@@ -1,4 +1,5 @@
-// The parts of a session's history that opening needs: usage, unfinished calls, and the output of an interrupted step. Computed
+// The parts of a session's history that opening needs: usage, unfinished calls, and the output of an interrupted step.
+// Computed
 // event by event, so that a store can keep it current or compute it from part of the history.
 import type { ContextChange, ContextRow } from "../../api/values/conversation.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
@@ -59,7 +60,6 @@ export class RunningSummary {
 		this.#trackTurn(event);
 	}
 
-	/** Adds a context change to the summary: a step's answer enters the context whole. */
 	addContext(change: ContextChange): void {
 		if (change.kind === "replace" || change.rows.some(isAnswer)) this.leaveStep();
 	}

@@ -1,4 +1,5 @@
-// The kernel's interface to stored sessions. Three implementations: on disk in the Kimi layout, in memory, and in PostgreSQL.
+// The kernel's interface to stored sessions. Three implementations: on disk in the Kimi layout, in memory, and in
+// PostgreSQL.
 // Once a commit resolves, it survives the end of the process, and with `sync` a power loss.
 
 import type { Todo, UserInput } from "../../api/values/content.ts";
@@ -7,7 +8,6 @@ import type { AgentEvent, Cursor } from "../../api/values/event.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { StoredNotifications, StoredTasks } from "./stored-tasks.ts";
 
-/** Session state outside the context: the fields of `state.json`. */
 export interface SessionState {
 	readonly approval: {
 		readonly yolo: boolean;
@@ -20,7 +20,6 @@ export interface SessionState {
 	readonly planSessionId: string | null;
 	readonly planSlug: string | null;
 	readonly todos: readonly Todo[];
-	/** Archive time in seconds since the epoch; null if not archived. */
 	readonly archivedAt: number | null;
 	/** Creation options, in the format of the host that stores them; null if none. */
 	readonly creationOptions: unknown;
@@ -28,7 +27,6 @@ export interface SessionState {
 	readonly forkedFrom: string | null;
 }
 
-/** The totals that session budgets limit: tokens, turn time, and tool calls. */
 export interface SessionUse {
 	readonly tokens: number;
 	readonly milliseconds: number;
@@ -66,7 +64,6 @@ export interface StoredAgent {
 	begin(prompt: string, taskId?: string): Promise<void>;
 	setStatus(status: AgentStatus): Promise<void>;
 	changeContext(change: ContextChange): Promise<void>;
-	/** Appends the subagent's loggable events. */
 	appendEvents(events: readonly AgentEvent[]): Promise<void>;
 	/** Appends a run's result to the readable output; keeps earlier ones. */
 	appendOutput(text: string): Promise<void>;
@@ -85,14 +82,10 @@ export interface CommitOptions {
 	/** Whether the batch and everything before it must be on stable storage, to survive a power loss. */
 	readonly sync?: boolean;
 	/**
-	 * For a context change that nobody sees before the next commit: the store may store it together with that commit, or soon
-	 * without one. The call then resolves before the change is stored. If storing fails, later commits fail until it succeeds.
+	 * For a change that nobody sees before the next commit, with which it may be stored. Failures show in later commits.
 	 */
 	readonly withNext?: boolean;
-	/**
-	 * For a state change on opening: in a read-only session it takes effect in this process, and is stored with the first commit
-	 * after the session is claimed.
-	 */
+	/** For a state change on opening: a read-only session stores it with its first commit after a claim. */
 	readonly whenClaimed?: boolean;
 }
 
@@ -100,18 +93,17 @@ export interface CommitOptions {
 export interface JournalSummary {
 	/** Stored usage of the session. */
 	readonly used: SessionUse;
-	/** Started, unfinished calls with effects, oldest first. */
 	readonly unfinishedCalls: readonly UnfinishedCall[];
-	/** Events of an interrupted main-agent step that are missing from the context: model output, requested calls, and results. */
+	/**
+	 * Events of an interrupted main-agent step that are missing from the context: model output, requested calls, and
+	 * results.
+	 */
 	readonly unretained: readonly AgentEvent[];
 	/** Whether the main agent is in a step whose answer is missing from its context. */
 	readonly isInStep: boolean;
 	/** The turn without a recorded end; null if the last turn has one. */
 	readonly openTurn: string | null;
-	/**
-	 * Inputs passed to the model verbatim, from turns with neither a first step nor an end, oldest first: their messages may be
-	 * missing from the main agent's context.
-	 */
+	/** Inputs of turns with neither a step nor an end, oldest first: their messages may be missing from the context. */
 	readonly startedInputs: readonly StartedInput[];
 	/** Inputs added to the unfinished turn that are missing from its context, oldest first. */
 	readonly waitingSteers: readonly StartedInput[];
@@ -134,10 +126,7 @@ export interface KeyedTurn {
 	readonly digest: string;
 }
 
-/**
- * One stored session with one owner. Its journal is authoritative: numbered durable events and every change to context and state,
- * in order.
- */
+/** One stored session with one owner. Its journal is authoritative. */
 export interface StoredSession {
 	readonly id: string;
 	readonly workDir: string;
@@ -154,38 +143,25 @@ export interface StoredSession {
 	/** The position of the newest durable event. */
 	cursor(): Cursor;
 	state(): SessionState;
-	/**
-	 * Stores the batch after all earlier ones; an empty batch with `sync` syncs those. Returns the numbered events. On
-	 * `storage-failed` nothing of the batch is stored; after another process has taken over the session, the failure is permanent.
-	 */
+	/** Stores the batch after all earlier ones. On `storage-failed` nothing of it is stored; permanent after a takeover. */
 	commit(batch: Batch, options?: CommitOptions): Promise<readonly AgentEvent[]>;
-	/**
-	 * The durable events after this number, read lazily, without those committed meanwhile. Every event has its number, even if
-	 * the log it came from has none. Batched as read: a promise per event would take longer than reading it.
-	 */
+	/** Numbered durable events after this number, read lazily in batches, without those committed meanwhile. */
 	events(after?: number): AsyncIterable<readonly AgentEvent[]>;
 	/** Resolves with the reason if another process has taken over the session; nothing can be stored after that. */
 	readonly lost: Promise<KernelError>;
 	/** Checks whether the session is still held; absent if that is known without a check. */
 	isHeld?(): Promise<boolean>;
-	/** Opens or creates a subagent's stored data. */
 	createAgent(description: AgentDescription): Promise<StoredAgent>;
 	openAgent(id: string): Promise<StoredAgent | null>;
 	readonly tasks: StoredTasks;
 	readonly notifications: StoredNotifications;
 	/** Prepares the first write, without leaving traces of the session. Absent if there is nothing to prepare. */
 	warmUp?(): Promise<void>;
-	/**
-	 * Called when a turn starts: makes the session the last one of its work directory. If it was before, the update may be delayed
-	 * by a second, or until the store is closed.
-	 */
+	/** Makes it the last session of its work directory when a turn starts, possibly a second later. */
 	markStarted(): Promise<void>;
 	/** Persists the session without any activity: it is on stable storage, and not deleted when closed. */
 	establish(): Promise<void>;
-	/**
-	 * Ends ownership. Deletes an empty session (no title, event or message) unless it was prepared; any other becomes the last one
-	 * of its work directory, unless `becomesLast` is false.
-	 */
+	/** Deletes an empty session unless it was prepared; any other becomes the last one, unless `becomesLast` is false. */
 	close(options?: { readonly becomesLast?: boolean }): Promise<void>;
 }
 
@@ -194,14 +170,11 @@ export interface SessionView extends StoredSession {
 	isCurrent(): Promise<boolean>;
 }
 
-/** A stored session in a list. Times are milliseconds since the epoch. */
 export interface SessionSummary {
 	readonly id: string;
 	readonly workDir: string;
 	readonly title: string;
-	/** Last write time of its logs. */
 	readonly updatedAt: number;
-	/** Null if not archived. */
 	readonly archivedAt: number | null;
 	/** Why no process can run it at present; absent if it can be run. */
 	readonly notRunnable?: string;
@@ -217,7 +190,6 @@ export function refusePlacement(placement: Placement | undefined): void {
 }
 
 export interface ListQuery {
-	/** Restricts the list to this work directory; absent for all. */
 	readonly workDir?: string;
 	/** The `next` of the previous page; absent for the first page. */
 	readonly after?: string;
@@ -227,10 +199,8 @@ export interface ListQuery {
 	readonly withUnused?: boolean;
 }
 
-/** Sessions with activity, most recently written first. */
 export interface SessionPage {
 	readonly sessions: readonly SessionSummary[];
-	/** The start of the next page; null for the last page. */
 	readonly next: string | null;
 }
 
@@ -243,54 +213,32 @@ export interface Placement {
 }
 
 export interface SessionOwner {
-	/** For people. */
 	readonly name: string;
 	/** Its id, if it is another process on this machine that can be reached from here; else null. */
 	readonly pid: number | null;
 }
 
 export interface SessionStore {
-	/**
-	 * Opens the session, or creates it. Never refuses an existing id. The placement applies to a new session; single-machine
-	 * stores fail `unsupported` with one.
-	 */
+	/** Never refuses an existing id. Single-machine stores fail `unsupported` for a placement. */
 	openOrCreate(workDir: string, id: string, placement?: Placement): Promise<StoredSession>;
-	/**
-	 * Creates the session with the content written by `fill`. When this resolves, the session exists completely and on stable
-	 * storage; if `fill` fails or the process ends, it does not exist. Fails `busy` if the id exists. Uses the placement of the
-	 * session `like`, if the store has placements.
-	 */
+	/** Creates the session atomically with the content from `fill`. Fails `busy` if the id exists. */
 	create(workDir: string, id: string, fill: (session: StoredSession) => Promise<void>, like?: string): Promise<void>;
-	/**
-	 * Null if no session with a context or a valid logged event exists. `from` controls takeover: only from a dead process (fails
-	 * `busy` otherwise), or from any process at once. Absent means the store's default. Data unchanged since the view is not read
-	 * again.
-	 */
+	/** Null without a context or event. `from` limits takeover: from dead processes (else `busy`), or from any. */
 	open(workDir: string, id: string, from?: "ended" | "anyone", view?: SessionView): Promise<StoredSession | null>;
-	/** The session as stored now; takes nothing over. Null if it does not exist, as in `open`. */
 	view(workDir: string, id: string): Promise<SessionView | null>;
 	/** The living process that has it open for writing; null if none is known. */
 	owner(workDir: string, id: string): Promise<SessionOwner | null>;
-	/**
-	 * The current context rows, read-only: takes over, creates and changes nothing, even while another process writes the session.
-	 * Null if the session does not exist.
-	 */
+	/** The current rows, without taking over, even while another process writes. Null if there is no session. */
 	readContext(workDir: string, id: string): Promise<readonly ContextRow[] | null>;
-	/**
-	 * The stored events, read-only as in `readContext`; empty if the session does not exist or only has logs of another program.
-	 */
+	/** The stored events, read-only as in `readContext`; empty without a session. */
 	readEvents(workDir: string, id: string): AsyncIterable<readonly AgentEvent[]>;
 	/** The session that `--continue` resumes; null if none. */
 	lastSessionId(workDir: string): Promise<string | null>;
 	/** The work directory of an existing session; null if not found in any known one. */
 	workDirOf(id: string): Promise<string | null>;
-	/**
-	 * Deletes the session and all its files permanently, and clears it as the last session of its work directory. Idempotent.
-	 * Fails `busy` while it is open, `storage-failed` if it cannot be removed.
-	 */
+	/** Idempotent. Fails `busy` while it is open, `storage-failed` if it cannot be removed. */
 	delete(workDir: string, id: string): Promise<void>;
 	/** Fails `invalid-input` for an `after` that is not from a page. */
 	list(query: ListQuery): Promise<SessionPage>;
-	/** Releases the store's resources; its sessions must be closed first. */
 	close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
-// A stored session that several processes may have open. Reading needs no claim. A process must claim the session before writing,
+// A stored session that several processes may have open. Reading needs no claim. A process must claim the session
+// before writing,
 // and is then its only writer until another process claims it.
 import type { AgentEvent } from "../../api/values/event.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -6,14 +7,10 @@ import type { Batch, CommitOptions, SessionState, SessionStore, SessionView, Sto
 
 export interface SharedSession extends StoredSession {
 	readonly isClaimed: boolean;
-	/**
-	 * Makes this process the writer. Fails `busy` while a turn runs in another process, and names that process; `takesOver` ends
-	 * that turn with an error instead.
-	 */
+	/** Makes this process the writer. Fails `busy` while a turn runs elsewhere, unless `takesOver` ends that turn. */
 	claim(takesOver?: boolean): Promise<void>;
 	/** Reads the session again if another process has written it. */
 	refresh(): Promise<void>;
-	/** Called after a reread found changes. */
 	onChanged(listener: () => void): void;
 	/** Called when another process has claimed the session. */
 	onLost(listener: (reason: KernelError) => void): void;

@@ -13,9 +13,7 @@ export interface TaskSpec {
 	readonly createdAt: number;
 	/** Seconds; null for none. */
 	readonly timeout: number | null;
-	/** Null for agents. */
 	readonly command: { readonly text: string; readonly shellPath: string; readonly workDir: string } | null;
-	/** Null for commands. */
 	readonly agent: {
 		readonly agentId: string;
 		readonly subagentType: string;
@@ -37,7 +35,6 @@ export interface TaskRuntime {
 	readonly updatedAt: number | null;
 	readonly finishedAt: number | null;
 	readonly exitCode: number | null;
-	/** Whether it was ended on request. */
 	readonly interrupted: boolean;
 	readonly timedOut: boolean;
 	/** Why it failed; for a task awaiting approval, the requested action. */
@@ -80,7 +77,6 @@ export interface StoredTask {
 	readonly spec: TaskSpec;
 	/** Null for sessions in memory. */
 	readonly directory: string | null;
-	/** `unreadableRuntime` if damaged. */
 	runtime(): Promise<TaskRuntime>;
 	setRuntime(runtime: TaskRuntime): Promise<void>;
 	control(): Promise<TaskControl>;
@@ -90,17 +86,14 @@ export interface StoredTask {
 	appendOutput(text: string): Promise<void>;
 	/** The last bytes of the output, and its total size. */
 	outputTail(limit: number): Promise<{ readonly bytes: Buffer; readonly size: number }>;
-	/** Removes a task that has never run. */
 	remove(): Promise<void>;
 }
 
 export interface StoredTasks {
-	/** Whether there may be any; a cheap check. */
 	any(): Promise<boolean>;
 	create(spec: TaskSpec): Promise<StoredTask>;
 	/** The readable ones, oldest first; skips and logs damaged ones. */
 	list(): Promise<readonly StoredTask[]>;
-	/** Null if missing or unreadable. */
 	find(id: string): Promise<StoredTask | null>;
 }
 
@@ -137,7 +130,6 @@ export interface StoredNotification {
 }
 
 export interface StoredNotifications {
-	/** Whether there may be any; a cheap check. */
 	any(): Promise<boolean>;
 	/** The readable ones, oldest first; skips and logs damaged ones. */
 	list(): Promise<readonly StoredNotification[]>;

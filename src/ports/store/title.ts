@@ -8,7 +8,6 @@ const ellipsis = "…";
 /** Words; splits long ones into pieces longer than any title. */
 const words = /\S{1,200}/gu;
 
-/** Shown for a session without a title. */
 export const untitled = "Untitled";
 
 /** At most 50 characters on one line, cut at a word boundary if possible; null if the input has no text. */
@@ -33,7 +32,6 @@ const longestGivenTitle = 200;
 /** Line breaks, and characters that change how surrounding text is displayed. */
 const unprintable = /[\s\p{Cc}\p{Zl}\p{Zp}\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f]+/gu;
 
-/** Normalizes a user-chosen title to one line. Fails `invalid-input` if it is empty or too long. */
 export function toGivenTitle(text: string): string {
 	if (text.length > 4 * longestGivenTitle) throw tooLong();
 	const title = text.replace(unprintable, " ").trim();

@@ -1,16 +1,12 @@
-// Delivers arriving lines in order and yields to other work: a few thousand bytes may be thousands of lines.
-
 import type { Pace } from "../../base/pace.ts";
 import type { Line } from "../../base/text/lines.ts";
 
 export interface Arrivals {
 	/** Queues the lines. Delivers them immediately while that takes little time. */
 	add(lines: readonly Line[]): void;
-	/** Whether lines are waiting. */
 	isWaiting(): boolean;
 	/** Calls `onEnd` after the last line. Only the first call has an effect. */
 	end(): void;
-	/** Drops waiting lines. */
 	drop(): void;
 }
 

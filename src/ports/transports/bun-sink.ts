@@ -1,5 +1,4 @@
-// Writes to a pipe or socket under Bun, whose Node sockets fail on a full pipe and block on a full socket. Its native sinks wait
-// for the reader without blocking.
+// Under Bun, Node's sockets fail on a full pipe and block on a full socket; native sinks do not.
 import type { WriteText } from "./outbox.ts";
 
 /** The subset of Bun's sinks in use. Returns a promise while the reader is slow. */
@@ -10,7 +9,6 @@ interface Sink {
 
 const bufferSize = 1_048_576;
 
-/** Writes to an open descriptor. */
 export function createSinkWriter(descriptor: number): WriteText {
 	const sink = openSink(descriptor);
 	return (text, done) => {

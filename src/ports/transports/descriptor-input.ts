@@ -1,9 +1,7 @@
-// Reads a descriptor under Bun through its thread pool: first access to Bun's `process.stdin` takes longer than the rest of
-// startup. One thread waits for input for the lifetime of the program.
+// First access to Bun's `process.stdin` takes longer than the rest of startup. One thread waits for input.
 import { read } from "node:fs";
 import { systemErrorCode } from "../../base/errors.ts";
 
-/** The stream interface that a line transport needs. */
 export interface ByteInput {
 	on(event: "data", listener: (bytes: Buffer) => void): unknown;
 	on(event: "end" | "error" | "close", listener: () => void): unknown;

@@ -1,5 +1,3 @@
-// A line transport over an input and an outbox: incoming lines, and the behavior shared by all streams.
-
 import { createPace } from "../../base/pace.ts";
 import { createInputSplitter } from "../../base/text/lines.ts";
 import type { LineTransport } from "../rpc/transport.ts";
@@ -10,24 +8,16 @@ import type { Outbox } from "./outbox.ts";
 export interface InputLimits {
 	/** Maximum bytes per line. */
 	readonly lineLimit: number;
-	/**
-	 * Queued outgoing bytes at which reading stops, for the side that answers requests. Events wait long before that, so only a
-	 * client that sends requests without reading answers gets there. Absent on the requesting side: otherwise both sides could
-	 * deadlock.
-	 */
+	/** Queued bytes at which reading stops, for a client that reads no answers. Absent on the requesting side: deadlock. */
 	readonly replyLimit?: number;
 }
 
 interface LineInput {
 	readonly receive: LineTransport["receive"];
-	/** Drops lines that were read but not delivered. */
 	drop(): void;
 }
 
-/**
- * Reads lines from the stream. Pauses while the outbox is full of replies or other work runs. A broken or closed stream counts as
- * ended.
- */
+/** Pauses while the outbox is full or other work runs. A broken stream counts as ended. */
 function createLineInput(input: ByteInput, outbox: Outbox, limits: InputLimits): LineInput {
 	const { lineLimit, replyLimit = Number.POSITIVE_INFINITY } = limits;
 	const splitter = createInputSplitter(lineLimit);

@@ -1,21 +1,16 @@
-// An in-memory line transport: a server end, and a client end for tests and embedders.
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { createInputSplitter, type Line } from "../../base/text/lines.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 import { Outbox } from "./outbox.ts";
 
-/** The far end of a memory transport. */
 export interface MemoryClient {
-	/** Sends bytes or text unchanged. The sender adds newlines. */
 	write(bytes: string | Buffer): void;
-	/** Ends the server's input. */
 	end(): void;
 	/** The next line from the server; null once it closed. */
 	read(): Promise<string | null>;
 	/** While paused, the client reads nothing from the server's outbox. */
 	pause(): void;
 	resume(): void;
-	/** Makes all further server sends fail. */
 	disconnect(): void;
 }
 
@@ -33,7 +28,6 @@ export function createMemoryTransport(
 	let paused = false;
 	let held: { text: string; done: () => void }[] = [];
 	const arrived: string[] = [];
-	/** The start of an incomplete line. */
 	let unfinished = "";
 	let reader: Deferred<string | null> | null = null;
 

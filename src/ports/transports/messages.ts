@@ -1,10 +1,8 @@
-// A line transport over a message socket, such as a WebSocket: each message is a line without a newline.
 import { createPace } from "../../base/pace.ts";
 import type { LineTransport } from "../rpc/transport.ts";
 import { createArrivals } from "./arrivals.ts";
 import { Outbox, type WriteText } from "./outbox.ts";
 
-/** A socket for text messages. Its creator bounds their length. */
 export interface MessageSocket {
 	/** Sends a piece of a message; `isLast` ends the message. Calls `done` when the piece was passed on or failed. */
 	send(piece: string, isLast: boolean, done: (error?: Error | null) => void): void;
@@ -13,7 +11,6 @@ export interface MessageSocket {
 	/** Stops reading from the network, or resumes. */
 	pause(): void;
 	resume(): void;
-	/** Closes the socket after sent data has arrived. Idempotent. */
 	close(): void;
 }
 

@@ -1,5 +1,4 @@
-// The queue between line senders and a stream: bounded in bytes, with batched writes. Never drops a line while the peer is
-// connected; producers of much data await `ready`.
+// Bounded in bytes. Never drops a line while the peer is connected; producers await `ready`.
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { createPace } from "../../base/pace.ts";
 import type { LineText, LongText } from "../../base/text/long-text.ts";
@@ -7,10 +6,7 @@ import type { LineText, LongText } from "../../base/text/long-text.ts";
 /** A text sink. Calls `done` when the text was passed on, or with an error. */
 export type WriteText = (text: string, done: (error?: Error | null) => void) => void;
 
-/**
- * Queued UTF-16 units to write without delay. The first lines in an event loop turn are written at its end, before other work;
- * later ones in the next turn, joined across sessions to save system calls.
- */
+/** Queued UTF-16 units to write without delay; later lines of a turn are joined to save system calls. */
 const enough = 8192;
 
 export class Outbox {
@@ -71,7 +67,6 @@ export class Outbox {
 		return this.queued() >= this.#limit;
 	}
 
-	/** UTF-16 units that are queued or being written. */
 	queued(): number {
 		return this.#size + this.#inFlight;
 	}
@@ -132,7 +127,6 @@ export class Outbox {
 		}
 	}
 
-	/** Writes a line that is too long for one string. */
 	#writePieces(line: LongText, done: (error?: Error | null) => void): void {
 		const pieces = line[Symbol.iterator]();
 		const next = (error?: Error | null): void => {

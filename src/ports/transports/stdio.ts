@@ -1,4 +1,3 @@
-// The process's stdin and stdout as a line transport. No other file accesses them.
 import { closeSync, constants, createWriteStream, fstatSync, openSync, type Stats } from "node:fs";
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
@@ -19,13 +18,11 @@ export const outboxLimit = 262_144;
 /** Bytes of unread replies at which reading stops. */
 export const replyLimit = 16_777_216;
 
-/** stdin and stdout, opened before their use is known. */
 export interface OpenedStdio {
 	readonly input: ByteInput;
 	readonly outbox: Outbox;
 }
 
-/** stdin. Reading starts with the first data listener. */
 export function openStdin(): ByteInput {
 	return runsOnBun ? createDescriptorInput(0) : process.stdin;
 }
@@ -35,12 +32,10 @@ export function openLineOutput(limit: number): Outbox {
 	return createStdoutOutbox("\n", limit);
 }
 
-/** A transport over the opened streams. */
 export function createStdioTransport({ input, outbox }: OpenedStdio): LineTransport {
 	return createLineTransport(input, outbox, { lineLimit, replyLimit }, () => input.destroy());
 }
 
-/** stdout for unmodified text. */
 export function createTextOutput(): Outbox {
 	return createStdoutOutbox("", outboxLimit);
 }
@@ -80,10 +75,7 @@ function createStdoutOutbox(ending: string, limit: number): Outbox {
 	return outbox;
 }
 
-/**
- * Node makes `process.stdout` blocking on pipes: a client that stops reading would block the whole process. Our own socket writes
- * without blocking.
- */
+/** `process.stdout` blocks on pipes, and with it the whole process; our own socket does not. */
 function openOutput(status: Stats): Writable {
 	if (status.isFIFO()) return new Socket({ fd: reopenPipe(status), readable: false, writable: true });
 	if (status.isSocket()) return new Socket({ fd: 1, readable: false, writable: true });
@@ -91,10 +83,7 @@ function openOutput(status: Stats): Writable {
 	return process.stdout;
 }
 
-/**
- * Reopens the stdout pipe, so that other programs that share it, such as a shell's next command or our stderr, keep blocking
- * writes. Falls back to the original descriptor.
- */
+/** Other programs that share the pipe keep blocking writes. Falls back to the original descriptor. */
 function reopenPipe(status: Stats): number {
 	let opened: number | null = null;
 	try {

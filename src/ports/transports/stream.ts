@@ -15,10 +15,7 @@ const lingering = 1000;
 /** Milliseconds without data until a socket checks that the peer is alive. */
 const silence = 30_000;
 
-/**
- * The stream must allow half-open connections (`allowHalfOpen` of a socket): answers follow the end of input. After closing,
- * further input is discarded for up to a second.
- */
+/** Needs `allowHalfOpen`. After closing, further input is discarded for up to a second. */
 export function createStreamTransport(stream: Duplex, limits: StreamLimits): LineTransport {
 	const outbox = new Outbox((text, done) => void stream.write(text, done), limits.outboxLimit);
 	const abandon = () => outbox.abandon(new Error("the stream was closed"));

@@ -1,4 +1,3 @@
-// Splits D2 source into statements: handles comments, quotes, block texts and nested maps. flow-d2.ts builds a flow from them.
 import { FlowError } from "./flow-graph.ts";
 
 /** `KEY`, `KEY: VALUE`, `KEY -> KEY: VALUE` and so on; a following map is skipped. */
@@ -25,7 +24,10 @@ const blanks = /[^\S\n]+/y;
 const plainRun = /[^-\n;{}#:"'|\s]+/y;
 const anySign = /[\s\S]/y;
 
-/** Splits a source; its first line is `firstLine`. `isProperty` identifies keys whose values may be lists. Throws FlowError. */
+/**
+ * Splits a source; its first line is `firstLine`. `isProperty` identifies keys whose values may be lists. Throws
+ * FlowError.
+ */
 export function readD2Statements(
 	source: string,
 	firstLine: number,

@@ -1,4 +1,3 @@
-// Parses flows drawn in D2: top-level nodes, edges and edge chains. Skips maps and properties, which only affect appearance.
 import { type D2Key, type D2Statement, readD2Statements } from "./d2-statements.ts";
 import type { Flow } from "./flow.ts";
 import { createFlowGraph, FlowError } from "./flow-graph.ts";

@@ -1,4 +1,3 @@
-// Collects a diagram's nodes and edges and checks that they form a flow.
 import type { Flow, FlowNode } from "./flow.ts";
 
 export class FlowError extends Error {
@@ -17,7 +16,6 @@ export class FlowError extends Error {
 
 interface DrawnNode {
 	readonly id: string;
-	/** Null without a label: then the id is the label. */
 	label: string | null;
 	line: number;
 	readonly out: DrawnEdge[];
@@ -88,7 +86,6 @@ function isReachable(target: DrawnNode, start: DrawnNode, nodes: readonly DrawnN
 	return reached.has(target.id);
 }
 
-/** A node without edges leads to the end. Edges out of the end are ignored. */
 function toFlowNode(node: DrawnNode, begin: DrawnNode, end: DrawnNode): FlowNode {
 	const { id, out } = node;
 	const [first, second] = out;

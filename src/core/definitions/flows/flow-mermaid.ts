@@ -1,4 +1,3 @@
-// Parses flows drawn in Mermaid: one node or edge per line. Skips everything that only affects appearance.
 import type { Flow } from "./flow.ts";
 import { createFlowGraph, FlowError } from "./flow-graph.ts";
 
@@ -21,7 +20,6 @@ const closingBracket: ReadonlyMap<string, string> = new Map([
 	["{", "}"],
 ]);
 
-/** Parses the diagram source; its first line is `firstLine` in messages. Throws FlowError. */
 export function parseMermaid(source: string, firstLine: number): Flow {
 	const graph = createFlowGraph();
 	let isFirst = true;

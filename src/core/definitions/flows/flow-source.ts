@@ -1,4 +1,3 @@
-// Extracts the flow from a skill's text: its first diagram, in Mermaid or D2.
 import type { Flow } from "./flow.ts";
 import { parseD2 } from "./flow-d2.ts";
 import { FlowError } from "./flow-graph.ts";
@@ -9,10 +8,8 @@ export type ParsedFlow =
 	/** A clause without a full stop; line numbers refer to the text. */
 	| { readonly ok: false; readonly reason: string };
 
-/** Maximum diagram length in characters. */
 const diagramLimit = 128 * 1024;
 
-/** Parses the first fenced `mermaid` or `d2` block of a Markdown text; ignores further ones. */
 export function parseFlow(markdown: string): ParsedFlow {
 	const block = findDiagram(markdown);
 	if (block === null) return { ok: false, reason: "there is no fenced mermaid or d2 block" };
@@ -31,13 +28,11 @@ export function parseFlow(markdown: string): ParsedFlow {
 interface Diagram {
 	readonly language: "mermaid" | "d2";
 	readonly source: string;
-	/** Counted from 1. */
 	readonly firstLine: number;
 }
 
 const fencePattern = /^\s*(`{3,}(?=[^`]*$)|~{3,})\s*(\S*)/;
 
-/** Skips blocks in other languages. An unclosed block extends to the end. */
 function findDiagram(markdown: string): Diagram | null {
 	const lines = markdown.split(/\r?\n/);
 	for (let index = 0; index < lines.length; index += 1) {

@@ -1,9 +1,7 @@
-// Flows: task sequences in which the model chooses at branches. Plain data, from a skill's diagram or built in code, and the
-// branch prompts. The kernel runs them.
+// Task sequences in which the model chooses at branches, as plain data. The kernel runs them.
 
 export interface Flow {
 	readonly begin: string;
-	/** By id. Every edge leads to one of these nodes. */
 	readonly nodes: ReadonlyMap<string, FlowNode>;
 }
 
@@ -31,7 +29,6 @@ export interface DecisionNode {
 	readonly branches: ReadonlyMap<string, string>;
 }
 
-/** The prompt for a decision: the text, if any, the labels and how to answer. `hint`: the last answer named no label. */
 export function decisionPrompt({ text, branches }: DecisionNode, hint: boolean): string {
 	const labels = [...branches.keys()].map((label) => `- ${label}`).join("\n");
 	const instruction = `These are the ways to go on from here:

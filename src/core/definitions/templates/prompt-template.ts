@@ -1,5 +1,4 @@
-// Prompt templates: `${NAME}`, `{% if %}`, `{% for %}`, `{% include %}` and comments, parsed once and rendered with
-// values. Values are inserted verbatim: markup in them has no effect.
+// `${NAME}`, `{% if %}`, `{% for %}`, `{% include %}`. Values are inserted verbatim: markup in them has no effect.
 import path from "node:path";
 import { errorText } from "../../../base/errors.ts";
 import type { Files } from "../../../ports/files/port.ts";
@@ -9,9 +8,7 @@ import { parseTemplate } from "./template-parser.ts";
 import { renderParts } from "./template-renderer.ts";
 
 export interface PromptTemplate {
-	/** Absolute. */
 	readonly file: string;
-	/** The template and all its includes, by file. */
 	readonly parts: ReadonlyMap<string, readonly TemplateNode[]>;
 }
 
@@ -21,7 +18,6 @@ type Include = Extract<TemplateNode, { kind: "include" }>;
 const sizeLimit = 256 * 1024;
 const fileLimit = 100;
 
-/** Reads a template with its includes, whose names are relative to its directory. Throws TemplateError. */
 export async function loadPromptTemplate(file: string, files: Files): Promise<PromptTemplate> {
 	const parts = new Map<string, readonly TemplateNode[]>();
 	let size = 0;
@@ -50,7 +46,6 @@ export function renderTemplate({ file, parts }: PromptTemplate, scope: Scope): s
 	return renderParts(parts, file, scope).trim();
 }
 
-/** Reads a file of at most `room` bytes. */
 async function readText(file: string, room: number, files: Files): Promise<string> {
 	try {
 		const status = await files.status(file);

@@ -1,5 +1,4 @@
-// Parses template expressions into functions of a scope: names, texts, numbers, comparisons, `and`, `or`, `not`, `in`, `is
-// defined`. template-parser.ts finds them in a text.
+// Compiles template expressions to functions of a scope: comparisons, `and`, `or`, `not`, `in`, `is defined`.
 import { createTextSearch } from "../../../base/text/text-search.ts";
 
 export type TemplateValue = string | number | boolean | null | readonly TemplateValue[] | TemplateMap;
@@ -11,7 +10,6 @@ export type Scope = Pick<ReadonlyMap<string, TemplateValue>, "get">;
 /** Maximum expression length in characters: parsing and evaluation recurse as deep as its parentheses. */
 const lengthLimit = 1000;
 
-/** The value in a scope. Throws ExpressionError for an undefined variable. */
 export type Expression = (scope: Scope) => TemplateValue;
 
 /** Thrown for an expression that cannot be parsed or evaluated; the message is a clause without a full stop. */
@@ -123,7 +121,6 @@ export function parseExpression(source: string): Expression {
 	return position === tokens.length ? expression : refuse();
 }
 
-/** Empty texts, lists and maps, zero, false and null are falsy. */
 export function isTruthy(value: TemplateValue): boolean {
 	if (Array.isArray(value)) return value.length > 0;
 	if (isMap(value)) return Object.keys(value).length > 0;

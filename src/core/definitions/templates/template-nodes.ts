@@ -1,4 +1,3 @@
-// The parsed form of a prompt template, and the error for an invalid one.
 import { type Expression, ExpressionError } from "./template-expression.ts";
 
 export type TemplateNode =
@@ -20,7 +19,6 @@ export interface Branch {
 	readonly line: number;
 }
 
-/** A template that cannot be parsed or rendered. */
 export class TemplateError extends Error {
 	override readonly name = "TemplateError";
 	readonly file: string;

@@ -1,8 +1,6 @@
-// Parses prompt template text into nodes.
 import { type Expression, parseExpression } from "./template-expression.ts";
 import { type Branch, located, TemplateError, type TemplateNode } from "./template-nodes.ts";
 
-/** Maximum block nesting; rendering recurses as deep. */
 export const nestingLimit = 100;
 
 type Piece =
@@ -70,7 +68,6 @@ export function parseTemplate(source: string, file: string): TemplateNode[] {
 		}
 	};
 
-	/** Parses up to one of the closing words, which is returned with its piece; null at the end of the text. */
 	const parseBody = (
 		closing: readonly string[],
 	): { nodes: TemplateNode[]; end: Extract<Piece, { kind: "tag" }> | null } => {

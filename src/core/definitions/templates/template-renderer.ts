@@ -1,16 +1,15 @@
-// Renders a parsed prompt template. Limits output and work, because a small template can produce an unlimited amount of both.
+// Renders a parsed prompt template. Limits output and work, because a small template can produce an unlimited amount of
+// both.
 import path from "node:path";
 import { type Expression, isTruthy, type Scope, type TemplateValue } from "./template-expression.ts";
 import { located, TemplateError, type TemplateNode } from "./template-nodes.ts";
 import { nestingLimit } from "./template-parser.ts";
 
-/** Maximum characters of a rendered template. */
 const textLimit = 1024 * 1024;
 
 /** Maximum rendering steps: one per node, plus one per thousand characters of a variable that is read. */
 const stepLimit = 50_000;
 
-/** Renders this file's part. Throws TemplateError. */
 export function renderParts(parts: ReadonlyMap<string, readonly TemplateNode[]>, main: string, values: Scope): string {
 	const pieces: string[] = [];
 	let length = 0;

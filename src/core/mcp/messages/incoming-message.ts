@@ -1,5 +1,4 @@
-// Parses server output into protocol messages. The library processes each message recursively and synchronously, so messages that
-// are too large or too deep are rejected here.
+// The library processes messages recursively and synchronously, so large or deep ones are rejected here.
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { isNestedWithin, isRecord } from "../../../base/json.ts";
 import type { OpenRequests } from "./open-requests.ts";
@@ -12,7 +11,6 @@ const requestLimit = 64 * 1024;
 const batchLimit = 1000;
 
 export interface Incoming {
-	/** For the library. */
 	readonly messages: readonly JSONRPCMessage[];
 	/** Refusals to send in reply to the server's requests. */
 	readonly replies: readonly JSONRPCMessage[];
@@ -22,7 +20,6 @@ const nothing: Incoming = { messages: [], replies: [] };
 
 /** The messages of a line, several in old protocol versions; null if none. */
 export function readIncoming(text: string, open: OpenRequests): Incoming | null {
-	// Checks the first character, because parsing a long non-JSON text is slow.
 	const [first] = /[^\s\ufeff]/.exec(text) ?? [];
 	if (first === undefined) return nothing;
 	if (first !== "{" && first !== "[") return readBehindText(text, open);
@@ -62,7 +59,6 @@ function admit(messages: readonly JSONRPCMessage[], text: string, open: OpenRequ
 export function boundMessages(transport: Transport): void {
 	const receive = transport.onmessage;
 	transport.onmessage = (message, extra) => {
-		// The length limit applies to requests; most messages are results.
 		const length = "method" in message && isNestedWithin(message, depthLimit) ? JSON.stringify(message).length : 0;
 		const { messages, replies } = check(message, length);
 		for (const admitted of messages) receive?.(admitted, extra);

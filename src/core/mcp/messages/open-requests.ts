@@ -7,7 +7,6 @@ export class OpenRequests {
 	readonly #whole: OpenRequests | null;
 	#lastAnswer = "";
 
-	/** `whole` is the set that these requests are part of. */
 	constructor(whole: OpenRequests | null = null) {
 		this.#whole = whole;
 	}
@@ -52,17 +51,13 @@ export class OpenRequests {
 		return first === undefined || second !== undefined ? null : first;
 	}
 
-	/**
-	 * The request that an answer with this id belongs to: the only open one, unless the id names another. Null for a late answer
-	 * to an abandoned request, and if ambiguous.
-	 */
+	/** The only open request, unless the id names another. Null if late or ambiguous. */
 	answeredBy(id: unknown): RequestId | null {
 		const known = toId(id);
 		if (known !== null && this.#methods.has(known)) return known;
 		return known !== null && this.#givenUp.delete(known) ? null : this.sole();
 	}
 
-	/** The set with only this request, as one HTTP exchange answers it. */
 	only(id: RequestId): OpenRequests {
 		const part = new OpenRequests(this);
 		const method = this.#methods.get(id);

@@ -1,5 +1,4 @@
-// HTTP responses of a server. Repairs slightly malformed messages before the library parses them, and normalizes the ways in
-// which servers report a lost session.
+// Repairs slightly malformed messages before the library parses them, and unifies reports of a lost session.
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { isNestedWithin } from "../../../base/json.ts";
 import type { OpenRequests } from "./open-requests.ts";

@@ -1,5 +1,4 @@
-// The only place that repairs slightly malformed messages, or turns them into an error for the request they answer. The library
-// drops unparsable messages and waits for its timeout. Both transports use this module.
+// The only place that repairs messages, or fails their request: the library would drop them and wait.
 import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/client";
 import { isNestedWithin, isRecord } from "../../../base/json.ts";
 import { cut } from "../../../base/text/sentence.ts";

@@ -1,7 +1,6 @@
 // Limits concurrent requests from a server: over HTTP every answer takes a separate connection.
 import type { Transport } from "@modelcontextprotocol/client";
 
-/** Maximum concurrent requests of a server. Servers normally ask one thing at a time. */
 const requestLimit = 200;
 
 /** Calls `exceeded` once when the server exceeds the limit, and ignores further requests. Call on a transport in use. */
@@ -32,5 +31,4 @@ export function boundRequests(transport: Transport, exceeded: () => void): void 
 	};
 }
 
-/** Why the connection ended, as a clause. */
 export const excessReason = `it sent more than ${requestLimit} requests without waiting for answers`;

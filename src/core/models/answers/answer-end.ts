@@ -1,4 +1,3 @@
-// Maps the providers' stop reasons to their meaning.
 import { type AnswerEnd, createFailure, createRefusal, type ModelFailure } from "../model.ts";
 
 type Meaning = "truncated" | "window" | "paused" | "refused" | "unreadable" | "failed";

@@ -1,5 +1,4 @@
-// Streams one provider answer: sends the request, reads the events, and reports how the answer ended. Shared by all protocols,
-// each with its own request and reader. Makes one request; the agent retries.
+// Makes one request and reports how the answer ended. Shared by all protocols; the agent retries.
 import type { TokenUsage } from "../../../api/values/content.ts";
 import type { ErrorReader } from "../http/error-answer.ts";
 import type { ServerEvent } from "../http/event-reader.ts";
@@ -21,7 +20,6 @@ export interface ProviderRequest {
 	readonly body: unknown;
 }
 
-/** How to make one request and read its answer. */
 export interface Exchange {
 	/** May throw RequestFailure; after an abort, anything. */
 	toRequest(signal: AbortSignal): ProviderRequest | Promise<ProviderRequest>;
@@ -42,7 +40,6 @@ export interface AnswerReader {
 export interface Answer {
 	/** `complete`: only the usage may follow; `over`: nothing follows. */
 	readonly state: "open" | "complete" | "over";
-	/** Null until the provider has given a stop reason. */
 	readonly end: EndReason | null;
 	readonly usage: TokenUsage | null;
 	readonly messageId: string | null;
@@ -54,7 +51,6 @@ export function createAnswer(): AnswerDraft {
 	return { state: "open", end: null, usage: null, messageId: null };
 }
 
-/** The chunks of one answer; see `Model.stream`. */
 export function streamAnswer(
 	settings: StreamSettings,
 	exchange: () => Exchange,
@@ -181,7 +177,6 @@ type Ended = { readonly kind: "ended" | "closed" } | { readonly kind: "failed"; 
 type Outcome = { readonly kind: "open" } | Ended;
 const closed = { kind: "closed" } as const;
 
-/** Reads events up to the end of the stream; parts before an error are still emitted. */
 function readBatch(batch: readonly ServerEvent[], { reader, errors, endMark }: Exchange): Outcome {
 	for (const event of batch) {
 		if (endMark !== undefined && event.data.trim() === endMark) return { kind: "ended" };

@@ -1,4 +1,3 @@
-// Parses the JSON of stream events for all providers, including truncated events, other shapes and errors.
 import { isNestedWithin, isRecord } from "../../../base/json.ts";
 import type { ErrorReader } from "../http/error-answer.ts";
 import type { ServerEvent } from "../http/event-reader.ts";
@@ -48,7 +47,6 @@ function isBareError({ code, message, type, choices, candidates }: Fields): bool
 	return typeof code === "number" ? code !== 0 && code !== 200 : toText(code) !== null;
 }
 
-/** Null for other types and for an empty text. */
 export function toText(value: unknown): string | null {
 	return typeof value === "string" && value !== "" ? value : null;
 }
@@ -57,7 +55,6 @@ export function toFields(value: unknown): Fields {
 	return isRecord(value) ? value : {};
 }
 
-/** The records of a list; empty if it is not a list. */
 export function toRecords(value: unknown): Fields[] {
 	return Array.isArray(value) ? value.filter(isRecord) : [];
 }

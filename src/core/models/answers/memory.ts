@@ -1,16 +1,13 @@
-// Stores data that a provider requires back with its parts (signatures, encrypted reasoning) in the `encrypted` field of
-// reasoning parts and the `extras` of calls. Each value names its origin, so that it is never sent to another provider.
+// Provider data that must be sent back is stored with its origin, so that it never reaches another provider.
 import type { ContentPart, ToolCall } from "../../../api/values/content.ts";
 import { isRecord } from "../../../base/json.ts";
 
 export interface ProviderMemory {
-	/** The provider, plus the model if only that model accepts its own parts. */
 	readonly origin: string;
 	/** The members to send back, by kind of part. */
 	readonly names: { readonly [Kind in RetainedKind]: readonly string[] };
 }
 
-/** The target of a seal: the reasoning or text right before it, or the whole message. */
 export type SealKind = "thought" | "text" | "message";
 export type RetainedKind = SealKind | "call";
 export type Retained = Readonly<Record<string, unknown>>;

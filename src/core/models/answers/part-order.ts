@@ -1,12 +1,10 @@
-// Orders streamed pieces as required for a model's parts: the pieces of a tool call are consecutive. Early pieces wait until the
-// previous call is complete.
+// The pieces of a tool call are consecutive: early pieces wait until the previous call is complete.
 import type { ContentPart, ToolCall } from "../../../api/values/content.ts";
 import type { Identifiers } from "../../../base/ids.ts";
 import { isRecord } from "../../../base/json.ts";
 import { requestFailure } from "../http/request-failure.ts";
 import type { ModelPart } from "../model.ts";
 
-/** One piece of a tool call. Omitted fields are null. */
 export interface CallPiece {
 	readonly id: string | null;
 	readonly name: string | null;
@@ -95,9 +93,7 @@ export class PartOrder {
 		return parts;
 	}
 
-	/**
-	 * Releases all waiting parts at the end of the answer, complete or truncated. Throws RequestFailure for a call without a name.
-	 */
+	/** Releases waiting parts at the end. Throws RequestFailure for a call without a name. */
 	end(isCutOff: boolean): void {
 		const last = this.#last;
 		// A call cut off before its arguments must not run without them, so make them unparsable.
@@ -114,7 +110,9 @@ export class PartOrder {
 		return this.#isEmpty;
 	}
 
-	/** Emits new pieces of the open call. `{}` waits for the end, because some servers send it before the real arguments. */
+	/**
+	 * Emits new pieces of the open call. `{}` waits for the end, because some servers send it before the real arguments.
+	 */
 	#emit(call: CallDraft): void {
 		const isOver = call.isEnded || call.state === "closed";
 		if (!isOver && isPlaceholder(call)) return;

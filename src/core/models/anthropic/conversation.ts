@@ -1,4 +1,3 @@
-// Converts the conversation to Messages API messages and marks the cached prefix.
 import {
 	type ContentPart,
 	isBlankText,
@@ -79,7 +78,6 @@ function toBlock(part: ContentPart): Fields[] {
 	return [part.type === "text" ? { type: "text", text: part.text } : toImage(part)];
 }
 
-/** The API accepts no other media. */
 function toImage(part: MediaPart): Fields {
 	const { url } = readMedia(part);
 	const data = readDataUri(url);
@@ -97,7 +95,6 @@ function toAnswerBlock(part: ContentPart, { memory, reasoning }: MessageRules): 
 	return [{ type: "thinking", thinking: part.think, ...(signature === undefined ? {} : { signature }) }];
 }
 
-/** Marks the last message, and the last message of the previous request if that is far away. */
 export function withCacheMarks(messages: readonly Message[]): Message[] {
 	const isUser = ({ role }: Message) => role === "user";
 	const last = messages.findLastIndex(isUser);

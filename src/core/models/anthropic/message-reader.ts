@@ -1,4 +1,3 @@
-// Reads message stream events. Ignores unknown events, blocks, deltas and keys, as the API requires of clients.
 import { randomIdentifiers } from "../../../base/ids.ts";
 import { isRecord } from "../../../base/json.ts";
 import { type AnswerReader, createAnswer } from "../answers/answer-stream.ts";

@@ -1,10 +1,8 @@
-// Streams one answer over the Messages API: the adapter for provider type `anthropic`.
 import { streamAnswer } from "../answers/answer-stream.ts";
 import type { ModelChunk, ModelRequest } from "../model.ts";
 import { errorReader, MessageReader } from "./message-reader.ts";
 import { isAnthropic, type MessageSettings, memoryOf, toRequest } from "./request.ts";
 
-/** The chunks of one answer; see `Model.stream`. */
 export function streamMessage(
 	settings: MessageSettings,
 	request: ModelRequest,

@@ -34,7 +34,6 @@ export type MessageSettings = HeaderSettings &
 /** Default maximum tokens of an answer; the API requires one. */
 const standardMaxTokens = 50_000;
 
-/** Reasoning is only sent back to the model that signed it. */
 export function memoryOf({ model }: Pick<MessageSettings, "model">): ProviderMemory {
 	const names = { thought: ["signature", "redactedData"], text: [], message: [], call: [] };
 	return { origin: `anthropic:${model}`, names };

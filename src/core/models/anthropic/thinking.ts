@@ -1,4 +1,3 @@
-// What Claude models accept, by version in their name: thinking, sampling, answer length.
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
 import { type ProviderMemory, readSeal } from "../answers/memory.ts";
 
@@ -50,10 +49,7 @@ export function thinkingBudget(maxTokens: number): number | null {
 	return budgets.find((budget) => budget <= maxTokens * 0.8) ?? null;
 }
 
-/**
- * Whether the last message continues a turn that began without sendable reasoning (under another model, or with thinking off).
- * The API refuses such a turn with a thinking budget.
- */
+/** Whether the last message continues a turn without sendable reasoning; the API refuses those with a thinking budget. */
 export function continuesWithoutReasoning(messages: readonly HistoryEntry[], memory: ProviderMemory): boolean {
 	let first: HistoryEntry | null = null;
 	let afterResult = false;

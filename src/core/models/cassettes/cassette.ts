@@ -1,4 +1,3 @@
-// A cassette: recorded provider exchanges, one JSON line each, to be committed with the tests that use it.
 import * as v from "valibot";
 import { isRecord, type Json, toJsonLine } from "../../../base/json.ts";
 import { beginning } from "../../../base/text/well-formed.ts";
@@ -36,7 +35,6 @@ export type RecordedResponse = Recording["response"];
 export type RecordedChunk = RecordedResponse["chunks"][number];
 
 export interface CassetteFile {
-	/** The name for display. */
 	readonly name: string;
 	read(): Promise<Buffer | null>;
 	replace(text: string): Promise<void>;
@@ -47,7 +45,6 @@ export class CassetteError extends Error {
 	override readonly name = "CassetteError";
 }
 
-/** The recordings in order. Throws CassetteError. */
 export function parseCassette(bytes: Buffer, name: string): readonly Recording[] {
 	return bytes
 		.toString("utf8")
@@ -75,7 +72,6 @@ function parseLine(line: string, place: string): Recording {
 	);
 }
 
-/** The line of an exchange, with its line break. */
 export function toCassetteLine(request: CanonicalRequest, response: RecordedResponse): string {
 	const recording: Recording = { v: formatVersion, provider: providerOf(request.path), request, response };
 	return `${toJsonLine(recording)}\n`;

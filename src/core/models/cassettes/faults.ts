@@ -1,4 +1,3 @@
-// Simulated provider faults, to test how clients handle them.
 import type { Fetch } from "../../../ports/network/network-settings.ts";
 import { refusal } from "./refusal.ts";
 

@@ -1,4 +1,3 @@
-// For a request without a recording, finds the nearest recording and their first difference.
 import { isRecord } from "../../../base/json.ts";
 import { beginning, toWellFormed } from "../../../base/text/well-formed.ts";
 import type { CanonicalRequest } from "./canonical-request.ts";
@@ -11,7 +10,6 @@ type Leaves = ReadonlyMap<string, unknown>;
 const shownBefore = 30;
 const shownAfter = 80;
 
-/** `n` is the request number, counted from 1. */
 export function describeMiss(
 	request: CanonicalRequest,
 	n: number,

@@ -1,4 +1,3 @@
-// A `fetch` that records provider exchanges on a cassette, or plays them back.
 import { type Clock, sleep } from "../../../base/clock.ts";
 import { errorText } from "../../../base/errors.ts";
 import type { Fetch } from "../../../ports/network/network-settings.ts";
@@ -16,10 +15,7 @@ import {
 import { describeMiss } from "./nearest-recording.ts";
 import { refusal } from "./refusal.ts";
 
-/**
- * `record` overwrites the cassette from the first answer on, `replay` never asks the provider, `replay-or-record` asks for
- * missing answers and adds them, `passthrough` does not use the cassette.
- */
+/** `replay` never asks the provider, `replay-or-record` adds missing answers, `passthrough` ignores the cassette. */
 export const cassetteModes = ["record", "replay", "replay-or-record", "passthrough"] as const;
 export type CassetteMode = (typeof cassetteModes)[number];
 
@@ -31,7 +27,6 @@ export interface CassetteSettings {
 	readonly replacements: Replacements;
 	readonly forward: Fetch;
 	readonly clock: Clock;
-	/** Reports cassette problems, as sentences for display. */
 	report(text: string): void;
 }
 

@@ -1,5 +1,3 @@
-// Errors in a form that clients of all providers can read.
-
 const types = new Map([
 	[429, { type: "rate_limit_error", status: "RESOURCE_EXHAUSTED" }],
 	[529, { type: "overloaded_error", status: "UNAVAILABLE" }],

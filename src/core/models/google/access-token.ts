@@ -1,4 +1,3 @@
-// Vertex AI tokens from the machine's credentials. The library receives everything that it would otherwise look up.
 import path from "node:path";
 import { orAbort, workIsOver } from "../../../base/abort.ts";
 import { errorText, systemErrorCode } from "../../../base/errors.ts";
@@ -25,7 +24,6 @@ interface Client {
 	signal: AbortSignal;
 }
 
-/** A token request shared by all concurrent model requests. */
 interface Exchange {
 	readonly token: Promise<string>;
 	readonly controller: AbortController;

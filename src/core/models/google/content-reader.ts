@@ -1,4 +1,3 @@
-// Reads Gemini stream events. There is no end mark: the event with the stop or block reason is the last.
 import { type Identifiers, randomIdentifiers } from "../../../base/ids.ts";
 import { isRecord } from "../../../base/json.ts";
 import { type AnswerReader, createAnswer } from "../answers/answer-stream.ts";

@@ -1,4 +1,3 @@
-// Streams one Gemini answer: the adapter for provider types `google_genai`, `gemini` and `vertexai`.
 import { streamAnswer } from "../answers/answer-stream.ts";
 import { withSecondAttempt } from "../chunk-streams.ts";
 import type { Model } from "../model.ts";

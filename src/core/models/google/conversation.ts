@@ -1,4 +1,3 @@
-// Converts the conversation to Gemini contents.
 import {
 	type ContentPart,
 	isBlankText,

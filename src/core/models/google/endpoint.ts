@@ -1,4 +1,3 @@
-// Address and authentication of requests: Gemini API by key; Vertex AI by project and token, or by key alone.
 import { type HeaderSettings, toBaseUrl, toRequestHeaders } from "../http/endpoint.ts";
 import { requestFailure } from "../http/request-failure.ts";
 import type { AccessTokens } from "./access-token.ts";

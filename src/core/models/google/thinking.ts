@@ -1,4 +1,3 @@
-// Thinking parameters of Gemini models: a token budget for the 2.5 family, a level for later ones.
 import type { ThinkingMode } from "../model-settings.ts";
 
 export interface ThinkingConfiguration {

@@ -1,5 +1,3 @@
-// Recognizes context overflow errors by codes and texts, because providers have no common code or status.
-
 /** Rate and account limits, whose texts share words with overflow errors. */
 const rates =
 	/per (?:minute|min|second|hour|day|month)\b|\b(?:tpm|rpm|tpd|rpd)\b|rate[ _-]?limit|quota|throttl|too many requests/i;

@@ -1,4 +1,3 @@
-// Common parts of provider requests: the address below the configured root, and headers with our name.
 import type { ModelSettings } from "../model-settings.ts";
 import { requestFailure } from "./request-failure.ts";
 
@@ -13,10 +12,7 @@ export function toBaseUrl(baseUrl: string): URL {
 
 export type HeaderSettings = Pick<ModelSettings, "customHeaders" | "version" | "clientName">;
 
-/**
- * Headers of an event stream request: our own, the given ones, then the custom ones. Throws RequestFailure for invalid names or
- * values.
- */
+/** Headers in order of precedence: ours, the given ones, custom ones. Throws RequestFailure for invalid ones. */
 export function toRequestHeaders(settings: HeaderSettings, given: Readonly<Record<string, string>>): Headers {
 	const headers = new Headers({
 		accept: "text/event-stream",

@@ -1,4 +1,3 @@
-// Interprets provider error objects: failure kind and message. Provider-specific codes are given as data.
 import { isRecord } from "../../../base/json.ts";
 import { cut, oneLine } from "../../../base/text/sentence.ts";
 import { beginning } from "../../../base/text/well-formed.ts";
@@ -32,7 +31,6 @@ export interface ErrorReader {
 
 interface ProviderError {
 	readonly message: string | null;
-	/** Codes and types that are text. */
 	readonly marks: readonly string[];
 	readonly numericCode: number | null;
 	readonly retryAfter: number | null;

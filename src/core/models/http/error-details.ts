@@ -1,4 +1,3 @@
-// Reads the error details of Google APIs: reasons and exceeded quotas as codes, and the retry delay.
 import { isRecord } from "../../../base/json.ts";
 import { isPlausible } from "./retry-after.ts";
 
@@ -8,7 +7,6 @@ export interface ErrorDetails {
 	readonly retryAfter: number | null;
 }
 
-/** Reads the `details` of an error; empty if not a list. */
 export function readErrorDetails(details: unknown): ErrorDetails {
 	const records = Array.isArray(details) ? details.filter(isRecord) : [];
 	const marks = records.flatMap(({ reason, violations }) => [
@@ -19,7 +17,6 @@ export function readErrorDetails(details: unknown): ErrorDetails {
 	return { marks: marks.filter((mark) => typeof mark === "string"), retryAfter: waits[0] ?? null };
 }
 
-/** Parses a duration such as `34s` or `0.5s`. */
 function toMilliseconds(duration: unknown): number | null {
 	const seconds = typeof duration === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(duration)?.[1] : undefined;
 	const wait = Math.ceil(Number(seconds) * 1000);

@@ -1,5 +1,3 @@
-// Parses server-sent events incrementally, in linear time and bounded memory.
-
 /** One event. A line with the field `error` instead of `data` counts as an event named error. */
 export interface ServerEvent {
 	readonly event: string | null;

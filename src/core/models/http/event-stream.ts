@@ -1,5 +1,4 @@
-// One POST answered by server-sent events: sends it with deadlines and abort, and returns events as they are pulled. Adapters
-// interpret error responses and events.
+// Sends one POST with deadlines and abort; adapters interpret its error responses and events.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type BodySource, openSource } from "../../../ports/network/body-source.ts";
 import type { ModelFailure } from "../model.ts";
@@ -26,15 +25,11 @@ export const eventLimit = 16 * 1024 * 1024;
 /** Bytes decoded at once. */
 const sliceSize = 16 * 1024;
 
-/** The events of an answer, in the batches in which they arrived. */
 export interface ServerEvents extends AsyncIterableIterator<readonly ServerEvent[], void> {
 	return(): Promise<IteratorReturnResult<void>>;
 }
 
-/**
- * The events of the answer, ending at a clean end. Reads only when pulled, and closes the socket on early exit or abort. Throws
- * RequestFailure; after an abort, anything.
- */
+/** Reads only when pulled; closes the socket on early exit. Throws RequestFailure; after an abort, anything. */
 export function streamServerEvents(request: EventStreamRequest, signal: AbortSignal): ServerEvents {
 	return new EventStream(request, signal);
 }
@@ -55,7 +50,6 @@ class EventStream implements ServerEvents {
 	readonly #events = createEventReader(eventLimit);
 	readonly #decoder = new TextDecoder();
 	#received = 0;
-	/** Received, undecoded bytes. */
 	#rest: Uint8Array = none;
 
 	constructor(request: EventStreamRequest, signal: AbortSignal) {
@@ -127,7 +121,6 @@ class EventStream implements ServerEvents {
 		return last.length > 0 ? { done: false, value: last } : over;
 	}
 
-	/** Throws RequestFailure if the whole answer was JSON. */
 	#refuseJson(): void {
 		if (this.#response === null || this.#start === null || !isJson(this.#start)) return;
 		const answer = describeHead(this.#response, this.#request);

@@ -1,4 +1,3 @@
-// Deadlines of a provider request, and its end: by the user, by silence, or by a connection error.
 import type { Clock } from "../../../base/clock.ts";
 import type { BodySource } from "../../../ports/network/body-source.ts";
 import { createSilenceWatch } from "../../../ports/network/exchanges/silence.ts";

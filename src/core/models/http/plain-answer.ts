@@ -1,4 +1,3 @@
-// One POST with a plain response, read at once: an error or a small document.
 import type { Clock } from "../../../base/clock.ts";
 import { beginning } from "../../../base/text/well-formed.ts";
 import type { Fetch } from "../../../ports/network/network-settings.ts";
@@ -51,7 +50,6 @@ export function sendRequest(request: PlainRequest, exchange: Exchange): Promise<
 	);
 }
 
-/** The response with the start of its body. Throws RequestFailure. */
 export async function toPlainAnswer(
 	response: Response,
 	exchange: Exchange,

@@ -1,18 +1,15 @@
-// Removes the request's secrets, and everything that looks like one, from error texts.
 import { redactSecrets } from "../../../base/redaction.ts";
 import type { ModelFailure } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
 
 const shortestSecret = 8;
 
-/** Returns a function that replaces the given secrets, and everything that looks like a key, with `[redacted]`. */
 function createRedaction(secrets: readonly string[]): (text: string) => string {
 	// Values too short to be secrets ("1", "true") would only garble the text.
 	const known = secrets.filter((secret) => secret.length >= shortestSecret).sort((a, b) => b.length - a.length);
 	return (text) => redactSecrets(known.reduce((redacted, secret) => redacted.replaceAll(secret, "[redacted]"), text));
 }
 
-/** The failure without secrets, ready to be reported. */
 export function withoutSecrets(
 	failure: ModelFailure,
 	{ apiKey, customHeaders }: Pick<ModelSettings, "apiKey" | "customHeaders">,

@@ -1,5 +1,4 @@
-// The error that ends a request inside an adapter, with the failure to report. It never leaves models/; a model's stream turns it
-// into its last chunk.
+// Ends a request inside an adapter. Never leaves models/: the stream turns it into its last chunk.
 import { errorText } from "../../../base/errors.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
 

@@ -1,5 +1,3 @@
-// Reads the requested retry delay from response headers.
-
 /** Milliseconds from `now`; null if missing, invalid, or zero. */
 export function readRetryAfter(headers: Headers, now: number): number | null {
 	const wait = toMilliseconds(headers.get("retry-after-ms"), 1) ?? toWait(headers.get("retry-after"), now);

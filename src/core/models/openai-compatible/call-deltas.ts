@@ -1,4 +1,3 @@
-// Assigns chat completion deltas to calls. Servers repeat, omit and reuse both ids and indexes.
 import { isRecord } from "../../../base/json.ts";
 import { type Fields, toFields, toText } from "../answers/event-json.ts";
 import { type CallDraft, type CallPiece, isComplete, isPlaceholder, type PartOrder } from "../answers/part-order.ts";

@@ -1,4 +1,3 @@
-// Streams one answer over chat completions: the adapter for provider types `kimi` and `openai_legacy`.
 import { type Identifiers, randomIdentifiers } from "../../../base/ids.ts";
 import { streamAnswer } from "../answers/answer-stream.ts";
 import type { ModelChunk, ModelRequest } from "../model.ts";
@@ -8,7 +7,6 @@ import type { ChatFlavour, ChatSettings } from "./flavour.ts";
 import { toBody, toEndpoint, toHeaders } from "./http-request.ts";
 import { memoryOf } from "./opaque-members.ts";
 
-/** The chunks of one answer; see `Model.stream`. */
 export function streamChatCompletion(
 	settings: ChatSettings,
 	flavour: ChatFlavour,

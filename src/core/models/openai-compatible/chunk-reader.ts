@@ -1,5 +1,4 @@
-// Parses the chunks of a chat completion stream: parts in order, and the data at its end. Lenient about server differences:
-// absent, null and empty are equivalent, and unknown keys are ignored.
+// Lenient about server differences: absent, null and empty are equivalent, unknown keys are ignored.
 import type { ContentPart } from "../../../api/values/content.ts";
 import type { Identifiers } from "../../../base/ids.ts";
 import { isRecord } from "../../../base/json.ts";
@@ -12,10 +11,7 @@ import { createCallDeltas, toToolCallDelta } from "./call-deltas.ts";
 import { joinMembers, lateMembers, messageMembers } from "./opaque-members.ts";
 import { toTokenUsage } from "./usage.ts";
 
-/**
- * `reasoningKeys` are the delta keys that may contain reasoning. Only the first one present is read, because they repeat each
- * other.
- */
+/** Reads only the first present key of `reasoningKeys`, because they repeat each other. */
 export function createChunkReader(
 	reasoningKeys: readonly string[],
 	memory: ProviderMemory,

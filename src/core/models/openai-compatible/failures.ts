@@ -1,4 +1,3 @@
-// Error codes of chat completions and responses of OpenAI, Kimi and compatible servers.
 import { createErrorReader } from "../http/error-answer.ts";
 
 export const errorReader = createErrorReader({

@@ -1,4 +1,3 @@
-// Differences between chat completion servers, one value per provider type.
 import type { ModelRequest, ToolSpecification } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";
 

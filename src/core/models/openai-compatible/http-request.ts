@@ -1,4 +1,3 @@
-// The HTTP request of a chat completion: address, headers and body.
 import { toBaseUrl, toRequestHeaders } from "../http/endpoint.ts";
 import type { ModelRequest } from "../model.ts";
 import { samplingOf, thinkingOf } from "../model-settings.ts";

@@ -1,4 +1,3 @@
-// Uploads videos to Kimi's file store; messages refer to them by id (provider type `kimi`).
 import { type Identifiers, randomIdentifiers } from "../../../base/ids.ts";
 import { isRecord } from "../../../base/json.ts";
 import { type PlainAnswer, requestPlainAnswer } from "../http/plain-answer.ts";

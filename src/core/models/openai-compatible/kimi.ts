@@ -1,4 +1,3 @@
-// The Kimi variant of chat completions (provider type `kimi`).
 import { completionCap } from "../completion-cap.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";
 import { samplingOf } from "../model-settings.ts";

@@ -1,4 +1,3 @@
-// Opaque chat completion members that a server requires back on the same message or call.
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
 import { isRecord } from "../../../base/json.ts";
 import { type Fields, toFields } from "../answers/event-json.ts";
@@ -26,7 +25,6 @@ export function messageMembers(memory: ProviderMemory, delta: Fields): Retained 
 	return members;
 }
 
-/** The late members of an emitted call, stored with its message. */
 export function lateMembers(position: number, members: Retained): Retained {
 	return { [callsMember]: { [position]: members } };
 }

@@ -1,4 +1,3 @@
-// The chat completion variant of OpenAI and most compatible servers (provider type `openai_legacy`).
 import { type ContentPart, readDataUri } from "../../../api/values/content.ts";
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
 import type { ModelRequest, ToolSpecification } from "../model.ts";

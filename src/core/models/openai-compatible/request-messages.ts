@@ -1,4 +1,3 @@
-// Converts the conversation to chat completion messages.
 import { type ContentPart, isBlankText, isMedia, joinTexts, type ToolCall } from "../../../api/values/content.ts";
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
 import type { ProviderMemory } from "../answers/memory.ts";
@@ -7,11 +6,7 @@ import { toCallText } from "../requests/call-arguments.ts";
 import type { BodyFields, ChatFlavour, ChatSettings } from "./flavour.ts";
 import { memoryOf, storedMembers } from "./opaque-members.ts";
 
-/**
- * The system prompt and all messages, without blank texts and empty messages, which Kimi refuses. The last message is always
- * included. Tool messages contain only text: their media go into a user message after the last tool message, or to the start of
- * the following user message.
- */
+/** Omits blank texts, which Kimi refuses. Tool messages are text only; their media go into a following user message. */
 export function toRequestMessages(request: ModelRequest, settings: ChatSettings, flavour: ChatFlavour): BodyFields[] {
 	const rules: AnswerRules = {
 		flavour,

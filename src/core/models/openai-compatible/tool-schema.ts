@@ -1,4 +1,3 @@
-// Completes tool schemas for servers that require a `type` everywhere.
 import { isRecord } from "../../../base/json.ts";
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,13 +1,8 @@
-// Reads chat completion token counts in all server variants.
-
 import type { TokenUsage } from "../../../api/values/content.ts";
 import { isRecord } from "../../../base/json.ts";
 import { toCount } from "../token-count.ts";
 
-/**
- * Reads `prompt_tokens` (which includes cached ones), `completion_tokens`, and cached counts, flat or in `prompt_tokens_details`.
- * Null if both totals are missing.
- */
+/** `prompt_tokens` includes cached ones, flat or in `prompt_tokens_details`. Null if both totals are missing. */
 export function toTokenUsage(value: unknown): TokenUsage | null {
 	if (!isRecord(value)) return null;
 	const prompt = toCount(value["prompt_tokens"]);

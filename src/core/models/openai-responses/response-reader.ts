@@ -1,4 +1,3 @@
-// Reads response stream events. Ignores unknown events and fills in what compatible servers omit.
 import { randomIdentifiers } from "../../../base/ids.ts";
 import { isRecord } from "../../../base/json.ts";
 import { type AnswerReader, createAnswer } from "../answers/answer-stream.ts";

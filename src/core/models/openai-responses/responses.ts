@@ -1,5 +1,4 @@
-// Streams one answer over the Responses API: the adapter for provider type `openai_responses`. Falls back to chat completions for
-// servers without this API.
+// Falls back to chat completions for servers without the Responses API.
 import { streamAnswer } from "../answers/answer-stream.ts";
 import { changedChunks, withSecondAttempt } from "../chunk-streams.ts";
 import type { PlainAnswer } from "../http/plain-answer.ts";

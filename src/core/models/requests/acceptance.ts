@@ -1,4 +1,3 @@
-// Differences in what provider APIs accept in a request.
 import type { ProviderType } from "../model-settings.ts";
 import type { MediaRules } from "./accepted-media.ts";
 
@@ -67,7 +66,6 @@ const acceptances: Readonly<Record<ProviderType, (baseUrl: string) => Acceptance
 	_chaos: () => kimiAcceptance,
 };
 
-/** What a provider of this type accepts at this address. */
 export function acceptanceOf(type: ProviderType, baseUrl: string): Acceptance {
 	return acceptances[type](baseUrl);
 }

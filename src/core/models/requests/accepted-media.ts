@@ -1,5 +1,4 @@
-// Adapts media in request messages to what the provider accepts. Tools, servers and clients supply unsupported or mislabeled
-// media, and a provider would refuse the whole request and, because the history repeats them, every later one.
+// One unsupported or mislabeled medium would make the provider refuse this and every later request.
 import {
 	type ContentPart,
 	isMedia,
@@ -25,7 +24,6 @@ export interface MediaRules {
 	readonly protocols: ReadonlySet<string>;
 }
 
-/** Replaces each unsupported medium with a line of text; unchanged messages stay the same objects. */
 export function withAcceptedMedia(
 	messages: readonly HistoryEntry[],
 	rules: MediaRules,

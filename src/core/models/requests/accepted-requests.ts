@@ -1,4 +1,3 @@
-// Adapts requests to the provider's limits, and maps tool names in answers back.
 import { changedChunks } from "../chunk-streams.ts";
 import type { Model, ToolSpecification } from "../model.ts";
 import type { ModelSettings } from "../model-settings.ts";

@@ -1,5 +1,4 @@
-// Adapts the arguments of earlier calls for a provider: always an object. The call's result already says what was wrong with
-// invalid ones.
+// Providers require argument objects; a call's result already says what was wrong with invalid ones.
 
 import { decodeArguments } from "../../../api/values/call-arguments.ts";
 import { isRecord } from "../../../base/json.ts";

@@ -1,9 +1,4 @@
-// Serializes request bodies as JSON that every provider can parse.
-
-/**
- * Serializes a body. A lone surrogate, left by a truncated text or the model's own escape, becomes U+FFFD: providers refuse it as
- * invalid JSON, and would refuse all later requests of the session with the same history.
- */
+/** A lone surrogate becomes U+FFFD: providers refuse it, and would refuse the whole session from then on. */
 export function toJsonBody(body: unknown): string {
 	const text = JSON.stringify(body);
 	// The serializer writes lone surrogates as escapes of this form; a quoted escape has a double backslash.

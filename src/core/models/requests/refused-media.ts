@@ -1,5 +1,4 @@
-// Handles media that only the provider can judge: unreadable addresses, too large, too many, or damaged. They would fail every
-// request of the session, so they are replaced with an explanation for the model.
+// Media that only the provider can judge would fail every request; they are replaced with an explanation.
 
 import { type ContentPart, isMedia, type MediaPart, readMedia, textPart } from "../../../api/values/content.ts";
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
@@ -15,9 +14,8 @@ const names = /image|audio|video|media|download|fetch|\bur[il]s?\b/i;
 const longestReason = 300;
 
 /**
- * Retries a request refused because of its media without the suspected ones: those whose address the error quotes, else those new
- * in this request, else all. After a success, later requests omit the same media at once; otherwise the next request includes all
- * again. `isSent` returns whether requests contain a medium at all.
+ * Retries without suspected media: those the error quotes, else new ones, else all. After a success, omits them at
+ * once.
  */
 export function withoutRefusedMedia(
 	stream: Model["stream"],

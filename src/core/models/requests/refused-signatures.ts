@@ -1,5 +1,4 @@
-// Handles signatures and encrypted reasoning that the provider refuses: from another organization or a replaced model, or
-// damaged. They would fail every request of the session; without them the model only lacks its earlier reasoning.
+// Signatures that the provider refuses would fail every request; without them only earlier reasoning is lost.
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
 import { withSecondAttempt } from "../chunk-streams.ts";
 import type { Model, ModelFailure } from "../model.ts";

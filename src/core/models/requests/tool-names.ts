@@ -1,5 +1,4 @@
-// Adapts tool names in a request's tools and history to all providers. Servers use longer names with other characters, and models
-// make up names.
+// Servers use longer names with other characters than providers allow, and models make up names.
 import type { HistoryEntry } from "../../../api/values/conversation.ts";
 import type { ModelPart, ModelRequest } from "../model.ts";
 import { takeUnusedName } from "./unused-name.ts";

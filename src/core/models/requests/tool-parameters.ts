@@ -1,5 +1,4 @@
-// Adapts a tool's parameter schema to all providers. One refused schema would fail the whole request, and so every turn of the
-// session. Arguments are still checked against the declared schema.
+// One refused schema would fail every turn. Arguments are still checked against the declared schema.
 import { isRecord } from "../../../base/json.ts";
 import type { ToolSpecification } from "../model.ts";
 
@@ -16,7 +15,6 @@ export function withAcceptedParameters(tool: ToolSpecification): ToolSpecificati
 
 interface Mended {
 	readonly parameters: Schema;
-	/** The removed constraints, for the model; empty if none. */
 	readonly note: string;
 }
 

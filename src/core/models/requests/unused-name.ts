@@ -1,7 +1,4 @@
-/**
- * Makes the name unique among `used` with a number suffix and adds it there. Shortens it before the number if it would exceed
- * `longest` characters.
- */
+/** Adds a number suffix if necessary, shortens to `longest`, and adds the name to `used`. */
 export function takeUnusedName(name: string, used: Set<string>, longest = Number.POSITIVE_INFINITY): string {
 	let unused = name;
 	for (let number = 2; used.has(unused); number++) {

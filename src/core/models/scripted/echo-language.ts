@@ -1,5 +1,3 @@
-// Parses the line language of scripted answers into parts to stream. A script is parsed completely before streaming starts.
-
 import type { TokenUsage } from "../../../api/values/content.ts";
 import { isRecord } from "../../../base/json.ts";
 import type { AnswerEnd, ModelPart } from "../model.ts";
@@ -13,7 +11,6 @@ import {
 	toValue,
 } from "./echo-payload.ts";
 
-/** The parsed script. `parts` is never empty. */
 export interface EchoScript {
 	readonly parts: readonly ModelPart[];
 	readonly usage: TokenUsage | null;

@@ -1,4 +1,3 @@
-// Parses the payloads of script lines: quoted text, values, mappings; defines the error for an invalid payload.
 import { isRecord } from "../../../base/json.ts";
 import { createFailure, type ModelFailure } from "../model.ts";
 
@@ -18,7 +17,6 @@ export class EchoScriptError extends Error {
 	}
 }
 
-/** The position of a payload, for error messages. */
 export interface LinePosition {
 	readonly kind: string;
 	/** The physical line, counted from 1. */

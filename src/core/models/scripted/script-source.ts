@@ -1,13 +1,9 @@
-// Loads scripts from the file named in the environment, as JSON or text, once per model.
 import { errorText } from "../../../base/errors.ts";
 import { ModelConfigurationError, type ModelSettings } from "../model-settings.ts";
 
 const variable = "KIMI_SCRIPTED_ECHO_SCRIPTS";
 
-/**
- * The scripts in the file named by `KIMI_SCRIPTED_ECHO_SCRIPTS`: a JSON array of strings, or texts separated by `---` lines.
- * Throws ModelConfigurationError if the variable, file or scripts are missing.
- */
+/** Reads `KIMI_SCRIPTED_ECHO_SCRIPTS`: a JSON array, or texts separated by `---`. Throws ModelConfigurationError. */
 export async function loadScripts(
 	settings: Pick<ModelSettings, "environment" | "home" | "readFile">,
 ): Promise<readonly string[]> {

@@ -1,5 +1,4 @@
-// The scripted model answers each request with the next script of a queue. script-source.ts reads the file; echo-language.ts
-// parses a script.
+// Each request is answered by the next script of a queue.
 import { toJsonLine } from "../../../base/json.ts";
 import { type Capability, type Model, type ModelChunk, modelFailure } from "../model.ts";
 import { streamEchoScript } from "./echo-stream.ts";

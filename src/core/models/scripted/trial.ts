@@ -35,5 +35,4 @@ function toScript({ messages, tools }: ModelRequest): string {
 
 const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();
 
-/** Excludes the program's remarks about the result. */
 const isResult = (part: ContentPart) => part.type === "text" && !part.text.startsWith("<system>");

@@ -1,4 +1,3 @@
-// Converts Claude Code settings, `permissions.{allow,ask,deny}`, to rules. Reports the patterns without an equivalent.
 import * as v from "valibot";
 import type { Decision } from "../policy.ts";
 import { parseRulePattern } from "./pattern.ts";

@@ -1,5 +1,4 @@
-// What a session approval of a command line covers: for each simple command the program and its subcommand if the program is
-// known to have subcommands, else the exact words.
+// A session approval covers program and subcommand where known, else the exact words.
 import { shellWord } from "../../../base/text/quoting.ts";
 import type { Proposal } from "../judge.ts";
 import { filesOf } from "../shell/files-used.ts";
@@ -49,7 +48,6 @@ function* grantedCommands(
 	}
 }
 
-/** Checks that the proposed patterns cover the call; otherwise it would be asked again. */
 async function checked(patterns: readonly string[], subject: CommandSubject, place: JudgePlace): Promise<Proposal> {
 	const rules = patterns.flatMap((text) => readGrant(text, place.home) ?? []);
 	const ruling = await judgeCommand(subject, { rules, allowsReadOnly: true, place });

@@ -1,4 +1,3 @@
-// Judges a command line: every command it would run and every file it would redirect into.
 import type { Subject } from "../../../api/values/subject.ts";
 import type { ReadLimits } from "../shell/allowance.ts";
 import type { CommandPattern } from "../shell/command-pattern.ts";

@@ -1,4 +1,3 @@
-// Judges file access. Allowed if every path to the file is allowed; denied if any of them is denied.
 import { type DecidingFile, decidingFile } from "../deciding-files.ts";
 import { isWorse } from "../policy.ts";
 import { matchesAnySpelling, matchesPath, namesStep } from "./path-pattern.ts";
@@ -6,10 +5,7 @@ import type { FileAccess } from "./pattern.ts";
 import type { Rule } from "./rule.ts";
 import { judgeBy, type Ruling } from "./ruling.ts";
 
-/**
- * `paths` are absolute: the resolved path, plus the original one if it went through a link. Null without a matching rule.
- * `isFree`: the call needs no approval by itself, such as writing the plan.
- */
+/** `paths` are absolute: resolved, plus the link if any. `isFree`: needs no approval by itself, like the plan. */
 export function judgeFile(
 	access: FileAccess,
 	paths: readonly string[],
@@ -50,7 +46,6 @@ export function judgeEdit(
 	return write !== null && !isWorse(read.decision, write.decision) ? write : read;
 }
 
-/** The ruling for a sensitive file that no rule names. */
 function unnamed({ name, does }: DecidingFile): Ruling {
 	return {
 		decision: "ask",

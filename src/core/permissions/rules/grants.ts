@@ -1,4 +1,3 @@
-// What a session approval covers: the patterns shown with the request and stored with the answer.
 import path from "node:path";
 import type { Subject } from "../../../api/values/subject.ts";
 import { isSensitiveFile } from "../../../ports/files/secret-paths.ts";
@@ -10,7 +9,6 @@ import { readGrant } from "./grant-rule.ts";
 import { literalPath } from "./path-pattern.ts";
 import type { JudgePlace } from "./ruling.ts";
 
-/** The grants for a call that acts on these subjects, without duplicates. */
 export async function proposeGrants(subjects: readonly Subject[], place: JudgePlace): Promise<Proposal> {
 	const patterns = new Set<string>();
 	for (const subject of subjects) {
@@ -64,10 +62,7 @@ function only(...patterns: readonly string[]): Proposal {
 	return { kind: "grants", patterns };
 }
 
-/**
- * The path that approving a file change covers: its directory if that lies below a workspace root, else the file alone. Secrets,
- * sensitive files and files directly in a root are covered alone.
- */
+/** A file's directory if it lies below a workspace root; secrets and sensitive files alone. */
 function coveredPath(absolute: string, roots: readonly string[]): string {
 	const directory = path.dirname(absolute);
 	const isBelowRoot = roots.some((root) => directory.startsWith(root.endsWith(path.sep) ? root : root + path.sep));

@@ -1,5 +1,4 @@
-// Path patterns in rules, with .gitignore syntax: a name matches at any depth, a path with a slash is anchored, and a matching
-// directory covers everything below it.
+// .gitignore syntax: a name matches at any depth, a path is anchored, a directory covers everything below.
 import path from "node:path";
 import { foldName } from "../../../ports/files/folded-name.ts";
 import { type PatternStep, parseGlobPattern } from "../../patterns/glob-pattern.ts";
@@ -16,10 +15,7 @@ export type PathPatternResult =
 	| { readonly ok: true; readonly pattern: PathPattern }
 	| { readonly ok: false; readonly reason: string };
 
-/**
- * `/…` is absolute, `~/…` is below the home directory, other paths are relative to the workspace. Reasons are clauses without a
- * full stop.
- */
+/** `/…` is absolute, `~/…` below the home directory, others relative to the workspace. */
 export function parsePathPattern(text: string, home: string): PathPatternResult {
 	if (text.startsWith("!")) return { ok: false, reason: "a pattern cannot be negated with `!`; write a second rule" };
 	const written = text === "~" || text.startsWith("~/") ? `${home}${text.slice(1)}` : text;
@@ -44,7 +40,6 @@ function asClause(sentence: string): string {
 	return sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, "");
 }
 
-/** `src/**` covers the contents of `src`, not `src` itself. */
 function withoutTail(steps: readonly PatternStep[]): readonly PatternStep[] {
 	if (steps.at(-1)?.kind !== "any-depth") return steps;
 	return [...steps.slice(0, -1), { kind: "match", matches: () => true }];
@@ -113,7 +108,6 @@ function fits(step: Exclude<PatternStep, { kind: "any-depth" }>, segment: string
 	return step.kind === "name" ? step.name === segment : step.matches(segment);
 }
 
-/** A pattern that matches only this path and everything below it. */
 export function literalPath(absolute: string): string {
 	return absolute.replace(/[*?[]/g, "[$&]");
 }

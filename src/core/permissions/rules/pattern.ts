@@ -91,7 +91,6 @@ const readers: Readonly<Record<string, ReadContent>> = {
 	TaskStop: withoutContent({ kind: "task" }),
 };
 
-/** The names a pattern can begin with, for error messages. */
 const knownNames = "Shell, Read, Write, WebFetch, WebSearch, Plugin, ClientTool, TaskStop and mcp__SERVER__TOOL";
 
 /** Parses a pattern such as `Shell(git diff:*)`, `Write(src/**)` or `mcp__files__read`. `home` expands `~/`. */

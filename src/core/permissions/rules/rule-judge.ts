@@ -1,4 +1,3 @@
-// Judges calls by rules: compares all subjects of a call with all patterns; the strictest decision wins.
 import type { Subject } from "../../../api/values/subject.ts";
 import { foldName } from "../../../ports/files/folded-name.ts";
 import { normalizeHost } from "../../../ports/network/host-name.ts";

@@ -1,5 +1,3 @@
-// Parses the rules of a file and checks their examples.
-
 import type { Subject } from "../../../api/values/subject.ts";
 import { cut } from "../../../base/text/sentence.ts";
 import { parseRulePattern } from "./pattern.ts";
@@ -18,7 +16,6 @@ export interface ReadRules {
 	readonly problems: readonly RuleProblem[];
 }
 
-/** The origin of the rules; `base` and `home` resolve their relative paths. */
 export interface RuleSource extends Pick<RuleOrigin, "scope" | "file"> {
 	readonly base: string | null;
 	readonly home: string;

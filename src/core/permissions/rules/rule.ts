@@ -1,4 +1,3 @@
-// A rule: a decision for the calls that match its pattern, and its origin.
 import type { Decision } from "../policy.ts";
 import type { RulePattern } from "./pattern.ts";
 
@@ -9,7 +8,6 @@ export interface RuleOrigin {
 	readonly scope: RuleScope;
 	/** The file, or the source in place of a file, such as a flag; null for neither. */
 	readonly file: string | null;
-	/** Counted from 1; null if unknown. */
 	readonly line: number | null;
 }
 
@@ -31,13 +29,11 @@ export interface RuleDeclaration {
 	/** Examples: calls that the rule must match, and calls that it must not. */
 	readonly match: readonly string[];
 	readonly notMatch: readonly string[];
-	/** Line of the declaration, counted from 1; null if unknown. */
 	readonly line: number | null;
 	/** The source if not a file, such as a flag. */
 	readonly from?: string;
 }
 
-/** The location of a rule, such as `config.toml, line 12`; empty for a rule outside of files. */
 export function describePlace({ file, line }: RuleOrigin): string {
 	if (file === null) return "";
 	return line === null ? file : `${file}, line ${line}`;

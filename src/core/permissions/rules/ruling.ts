@@ -1,4 +1,3 @@
-// The rulings for a part of a call, phrased with the deciding rule.
 import { isWorse, type Verdict } from "../policy.ts";
 import { type Rule, ruleSentence } from "./rule.ts";
 
@@ -10,7 +9,6 @@ export interface JudgePlace {
 	resolve(path: string): Promise<string>;
 	/** Why git would run a program from the repository there, as a clause; null if it would not. */
 	repositoryProgram(directory: string): Promise<string | null>;
-	/** Lists a directory. Without it, file name patterns count as unknown files. */
 	readonly list?: (directory: string) => Promise<readonly string[]>;
 }
 

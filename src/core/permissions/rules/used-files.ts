@@ -1,4 +1,3 @@
-// Judges the files used by a command line, both by their written paths and by their resolved ones.
 import path from "node:path";
 import { isSensitiveFile } from "../../../ports/files/secret-paths.ts";
 import { decidingFile } from "../deciding-files.ts";
@@ -111,7 +110,6 @@ async function judgeGlob(
 	return { ruling: worst?.decision === "allow" && isOpen ? null : worst, isInside, isKnown: true };
 }
 
-/** Expands a pattern as the shell would; null for too many matches or an uncertain result. */
 async function expand(glob: string, { list }: JudgePlace): Promise<readonly string[] | null> {
 	if (list === undefined || glob.includes("**")) return null;
 	let found: readonly string[] = [""];

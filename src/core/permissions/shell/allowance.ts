@@ -1,4 +1,3 @@
-// What allows a command: a rule, its known behavior, or the fact that everything it runs is allowed.
 import { posix } from "node:path";
 import { type CommandPattern, hasHarmlessAssignments, type PatternToken } from "./command-pattern.ts";
 import { type FileUse, type Made, usesOf } from "./files-used.ts";
@@ -20,7 +19,6 @@ export interface AllowPlace {
 	readonly made: Made;
 	/** Whether the script may enter a directory outside of the workspace. */
 	readonly leaves: boolean;
-	/** Whether a file is below a workspace root and not a configuration file of other programs. */
 	isInside(use: FileUse): boolean;
 }
 

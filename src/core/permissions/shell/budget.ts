@@ -1,5 +1,3 @@
-// Limits the work on one script, so that its author cannot make it expensive to judge.
-
 /** Thrown and caught within the work on a script. */
 export class BudgetExceeded extends Error {
 	override readonly name = "BudgetExceeded";
@@ -13,7 +11,6 @@ export interface Budget {
 	nested<T>(work: () => T): T;
 }
 
-/** Time limits in milliseconds for reading a script, and for judging it. */
 export const readingTime = 35;
 export const judgingTime = 15;
 

@@ -1,5 +1,4 @@
-// The effect of shell builtins: changing directory, declaring names, evaluating words. Builtins that run other commands are in
-// wrappers.ts.
+// Directory changes, declarations, evaluated words. Builtins that run commands are in wrappers.ts.
 import { posix } from "node:path";
 import type { ScriptPlace, SimpleCommand, Word } from "./script.ts";
 import { isIdentifier, riskyVariable, setsRisky } from "./word-doubts.ts";

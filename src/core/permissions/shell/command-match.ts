@@ -1,4 +1,3 @@
-// Whether a command matches a deny or ask rule, however it is written.
 import type { CommandPattern, PatternToken } from "./command-pattern.ts";
 import { type Arguments, canonicalFlags, hasOperandList, readArguments } from "./programs/arguments.ts";
 import { canonicalWords } from "./programs/canonical-words.ts";
@@ -15,7 +14,6 @@ interface Candidate {
 	readonly command: SimpleCommand;
 	/** The outermost command of the script that runs it; usually itself. */
 	readonly outermost: SimpleCommand;
-	/** Its words after decoding and as written: decoding changes `~`. */
 	readonly texts: () => readonly CandidateWords[];
 	readonly canonical: () => CandidateWords;
 }
@@ -26,7 +24,6 @@ interface CandidateWords {
 	readonly operands: ReadonlySet<string>;
 }
 
-/** All commands of a script by program name, because rules only apply to their own program. */
 export class Candidates {
 	readonly #byName = new Map<string, Candidate[]>();
 	/** Commands already added; repeated commands are compared once. */

@@ -1,4 +1,3 @@
-// Command patterns in rules, such as `git diff:*`. They compare words, because the same command can be written in many ways.
 import type { SimpleCommand } from "./script.ts";
 import { decodeWord } from "./word.ts";
 import { riskyVariable } from "./word-doubts.ts";
@@ -7,7 +6,6 @@ export type PatternToken =
 	| {
 			readonly kind: "literal";
 			readonly text: string;
-			/** As written, for words that only a shell can expand, such as `~`. */
 			readonly raw: string;
 	  }
 	| { readonly kind: "any" };
@@ -25,7 +23,6 @@ export type PatternReading =
 	| { readonly ok: true; readonly pattern: CommandPattern }
 	| { readonly ok: false; readonly reason: string };
 
-/** Parses the text between the parentheses of `Bash(…)`. */
 export function parseCommandPattern(text: string): PatternReading {
 	const trimmed = text.trim();
 	if (trimmed === "") return refuse("The pattern names no command: write * for every command.");
@@ -84,7 +81,6 @@ function readToken(
 	return refuse(`A pattern compares words as they are, and "${raw}" has ${word.why}: name one plain command.`);
 }
 
-/** Splits a text into words, as written; null for an unclosed quote. */
 function splitWords(text: string): readonly string[] | null {
 	const words: string[] = [];
 	let word = "";

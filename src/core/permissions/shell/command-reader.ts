@@ -1,4 +1,3 @@
-// Reads the simple commands of a script: words, assignments, redirections, inner programs and nested scripts.
 import type {
 	Assignment as AssignmentNode,
 	Command,
@@ -70,12 +69,9 @@ export class CommandReader {
 	readonly #doubts: Doubt[] = [];
 	readonly #declared = new Set<string>();
 	readonly numbers = new NumberVariables();
-	/** The previous command in a pipeline, if it is a simple command. */
 	input: SimpleCommand | null = null;
 	#isFed = false;
-	/** The target list for commands: the script's or a wrapper's. */
 	#commands: MutableReading[] = [];
-	/** The source that syntax tree positions refer to. */
 	#source = "";
 	#home: string | null;
 
@@ -119,7 +115,6 @@ export class CommandReader {
 		return result;
 	}
 
-	/** The last command, if it is the only one read since `count`. */
 	onlySince(count: number): SimpleCommand | null {
 		return this.#commands.length === count + 1 ? (this.#commands[count]?.command ?? null) : null;
 	}
@@ -185,7 +180,6 @@ export class CommandReader {
 			isFed: this.#isFed || node.redirects.some(isInput),
 			isDeclaredHere: false,
 		};
-		// `exec` without a program applies its redirections to the shell.
 		if (words[0]?.text === "exec" && words.length === 1) this.#isFed = command.isFed;
 		return this.feeding(command.isFed, () => this.#runCommand(command, start, this.push(command)));
 	}

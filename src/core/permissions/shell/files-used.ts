@@ -1,4 +1,3 @@
-// The files that a script reads and writes, through redirections and operands of known programs.
 import { posix } from "node:path";
 import type { FileOperand } from "./programs/form.ts";
 import { nameOf } from "./programs/program-name.ts";

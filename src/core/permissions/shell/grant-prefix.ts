@@ -1,11 +1,9 @@
-// What a session approval stores for a simple command: enough to not ask again for the same work, not enough to allow other work.
 import { posix } from "node:path";
 import { hasHarmlessAssignments } from "./command-pattern.ts";
 import { readForm } from "./programs/read-form.ts";
 import type { CommandReading, Word } from "./script.ts";
 
 export interface GrantPrefix {
-	/** The program first. */
 	readonly tokens: readonly string[];
 	readonly isExact: boolean;
 }

@@ -1,5 +1,4 @@
-// The verdict for a script: the strictest over everything it would run, write and read. Deny beats ask, and ask beats allow; a
-// script is allowed only if each of its commands is.
+// Deny beats ask, ask beats allow; a script is allowed only if each of its commands is.
 import { posix } from "node:path";
 import { createPace } from "../../../base/pace.ts";
 import { type AllowPlace, allows, leaves, type ReadLimits, readsOnly, usesInside } from "./allowance.ts";
@@ -35,7 +34,6 @@ export interface ScriptRules<Rule extends ScriptRule> {
 export type JudgeFile = (use: FileUse) => "allow" | "ask" | "deny";
 
 export interface ScriptVerdict<Rule extends ScriptRule> {
-	/** Null when nothing decides. */
 	readonly decision: "allow" | "ask" | "deny" | null;
 	/** A clause without a full stop. */
 	readonly why: string;
@@ -44,10 +42,7 @@ export interface ScriptVerdict<Rule extends ScriptRule> {
 	readonly text: string | null;
 }
 
-/**
- * Judges a script that was read for `place`. Yields regularly, because there may be thousands of rules. Deny rules are checked
- * without a limit; the rest has a budget.
- */
+/** Yields, because there may be thousands of rules. Deny rules are checked without a limit. */
 export async function judgeScript<Rule extends ScriptRule>(
 	rules: ScriptRules<Rule>,
 	place: ScriptPlace,
@@ -163,7 +158,6 @@ async function judgeFiles(reading: ScriptReading, judgeFile: JudgeFile, pieces: 
 	return { denied: null, asked };
 }
 
-/** A git command outside of the starting directory. */
 function findElsewhere(commands: readonly CommandReading[], place: ScriptPlace): SimpleCommand | null {
 	for (const { command, inner } of commands) {
 		const [program] = command.words;
@@ -175,10 +169,7 @@ function findElsewhere(commands: readonly CommandReading[], place: ScriptPlace):
 	return null;
 }
 
-/**
- * A program text that no rule can read. Where rules deny commands, it may run one of them. Only a rule with exactly these words
- * allows it.
- */
+/** Program text that no rule can read may run a denied command. Only a rule with exactly these words allows it. */
 export function findHidden<Rule extends ScriptRule>(
 	rules: Pick<ScriptRules<Rule>, "deny" | "allow">,
 	place: ScriptPlace,
@@ -224,7 +215,6 @@ function allowPlaceOf<Rule extends ScriptRule>(
 }
 
 interface Allowance<Rule> {
-	/** Null if no rule was needed. */
 	readonly rule: Rule | null;
 	readonly why: string;
 }
@@ -268,7 +258,6 @@ function whyNot<Rule extends ScriptRule>(
 
 const ofTheShell = "it changes nothing but its shell";
 
-/** What allows a command and everything it runs; null if a part is not allowed. */
 function allowanceOf<Rule extends ScriptRule>(
 	rules: ScriptRules<Rule>,
 	place: ScriptPlace,

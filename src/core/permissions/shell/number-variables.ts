@@ -1,6 +1,4 @@
-// Tracks variables that certainly hold a number. Shell arithmetic evaluates a variable's value as an expression, whose index may
-// run a command: `x='a[$(rm x)]'; echo $((x))`. A variable is safe if the script assigns it a number and nothing in the script
-// can assign it anything else.
+// Shell arithmetic evaluates a variable's value, whose index may run a command: `x='a[$(rm x)]'; echo $((x))`.
 import type { Doubt, Word } from "./script.ts";
 
 /** Other names may be shell variables with special values. */
@@ -17,7 +15,6 @@ function variablesOf(expression: string): readonly string[] | null {
 	return expression.match(/(?<![0-9A-Za-z_])[A-Za-z_]\w*/g) ?? [];
 }
 
-/** The expression that makes up the whole word; null for other words. */
 function expressionOf(word: string): string | null {
 	return /^\$\(\((.*)\)\)$/s.exec(word)?.[1] ?? /^\$\[(.*)\]$/s.exec(word)?.[1] ?? null;
 }

@@ -1,11 +1,9 @@
-// Reads a shell script into the simple commands it would run, in every branch and substitution.
 import { createPace } from "../../../base/pace.ts";
 import { createBudget, readingTime } from "./budget.ts";
 import type { ParseShell } from "./command-reader.ts";
 import { type Doubt, type ScriptPlace, type ScriptReading, shownPiece } from "./script.ts";
 import { ScriptReader } from "./script-reader.ts";
 
-/** Maximum script length in characters. */
 const longestScript = 16_384;
 
 /** Loaded lazily: the parser is slow to load, and most sessions never need it. */

@@ -1,4 +1,3 @@
-// Walks the syntax tree of a script: the statements in every branch, and the directory of each.
 import type {
 	ArithmeticFor,
 	CommandNode,
@@ -14,10 +13,7 @@ import { after, type Directory, isSame, merge, type Outcome, pathOf, stays } fro
 import type { ScriptPlace, ScriptReading } from "./script.ts";
 import { riskyVariable, setsRisky } from "./word-doubts.ts";
 
-/**
- * Control characters except line feed and tab, non-ASCII blanks, direction marks and other invisible characters. Emoji joiners
- * and variation selectors are fine, because shells do not treat them as blanks.
- */
+/** Controls, non-ASCII blanks, direction marks and other invisible characters, except emoji joiners. */
 const oddCharacter = /(?!\n|\t| |\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
 
 export class ScriptReader {

@@ -1,14 +1,9 @@
-// What a shell script would run, as data: simple commands with words, assignments and redirections. Rules judge this data,
-// because one script can be written in many ways.
 import { beginning } from "../../../base/text/well-formed.ts";
 
 /** A word after quote removal, with escapes decoded. */
 export type Word =
 	| { readonly kind: "literal"; readonly text: string }
-	/**
-	 * Only the shell knows the value: it contains an expansion, a glob, braces or a tilde. `text` is as written; `why` is a noun
-	 * phrase such as "a variable". `mayBeOption`: a resulting word may start with a dash.
-	 */
+	/** Only the shell knows the value. `why` is a noun phrase; `mayBeOption`: a resulting word may start with a dash. */
 	| {
 			readonly kind: "dynamic";
 			readonly text: string;
@@ -39,7 +34,6 @@ export interface Redirect {
 }
 
 export interface SimpleCommand {
-	/** As written, for display. */
 	readonly text: string;
 	/** The program first; empty if there are only assignments and redirections. */
 	readonly words: readonly Word[];
@@ -59,7 +53,9 @@ export interface CommandReading {
 	/** Null if the program runs no program named in its words. */
 	readonly inner: {
 		readonly commands: readonly CommandReading[];
-		/** Whether the wrapper only affects time or priority, or only parses; then it is allowed if all inner commands are. */
+		/**
+		 * Whether the wrapper only affects time or priority, or only parses; then it is allowed if all inner commands are.
+		 */
 		readonly isTransparent: boolean;
 		/** Whether a rule for the wrapper covers the whole if all inner commands are allowed. */
 		readonly isFollowed: boolean;
@@ -88,7 +84,6 @@ export interface ScriptReading {
 }
 
 export interface ScriptPlace {
-	/** Absolute. */
 	readonly cwd: string;
 	/** The home directory, absolute, for `~`. */
 	readonly home: string;

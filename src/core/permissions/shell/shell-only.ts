@@ -1,4 +1,3 @@
-// Commands that only affect their own shell and need no rule.
 import { posix } from "node:path";
 import { isHarmlessVariable } from "./command-pattern.ts";
 import type { ScriptPlace, SimpleCommand } from "./script.ts";
@@ -36,10 +35,7 @@ export function isShellOnly(command: SimpleCommand, place: ScriptPlace): boolean
 	}
 }
 
-/**
- * Programs take settings from uppercase variables, npm from `npm_config_…` and yarn from `yarn_…`; other variables belong to the
- * script.
- */
+/** Programs read uppercase, `npm_config_…` and `yarn_…` variables; others belong to the script. */
 function isOwnVariable(name: string): boolean {
 	return /^[a-z_][a-z0-9_]*$/.test(name) && !/_proxy$|^(?:[a-z]+_config|yarn)_/.test(name) && !riskyVariable(name);
 }

@@ -1,5 +1,4 @@
-// Word parts that may run commands not written in the script: the shell evaluates variable values in arithmetic, indexes and
-// prompts.
+// The shell evaluates variable values in arithmetic, indexes and prompts, which may run commands.
 import type { SyntaxNode } from "unbash";
 
 const number = /^\s*[-+]?\s*\d*\s*$/;
@@ -69,7 +68,6 @@ export function riskyVariable(name: string): boolean {
 	return risky.test(name);
 }
 
-/** The doubt about a command that sets a risky variable. */
 export function setsRisky(name: string): string {
 	return `it sets ${name}, which changes what later commands do`;
 }

@@ -1,4 +1,3 @@
-// Quote removal: the value of a word as far as it is known without a shell, or why it is not.
 import type { Word } from "./script.ts";
 
 interface Scan {
@@ -123,8 +122,7 @@ function scanDoubleQuoted(raw: string, start: number, scan: Scan): number {
 				index += 1;
 			}
 		} else if (character === "`" || (character === "$" && expansionStart.test(raw.slice(index + 1)))) {
-			// The end of the quotes is not searched, because the expansion may contain quotes. Any word other than one plain
-			// variable expansion counts as split.
+			// Any quoted word other than one plain expansion counts as split, because it may contain quotes.
 			const simple = /^\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\})/.exec(raw.slice(index));
 			open(scan, whyDollar(raw, index), simple === null);
 			if (simple === null) return raw.length;
@@ -157,7 +155,6 @@ function whyDollar(raw: string, index: number): string {
 	return after.startsWith("(") ? "a command substitution" : "a variable";
 }
 
-/** Escape characters and their values. */
 const simpleEscapes: ReadonlyMap<string, string> = new Map(
 	["a\x07", "b\b", "e\x1b", "E\x1b", "f\f", "n\n", "r\r", "t\t", "v\v", "\\\\", "''", '""', "??"].map(
 		([from = "", to = ""]) => [from, to],
@@ -189,7 +186,6 @@ function scanAnsiC(raw: string, start: number, scan: Scan): number {
 	return raw.length;
 }
 
-/** Decodes the escape after a backslash; null for an unsupported one. */
 function readEscape(after: string): { text: string; length: number } | null {
 	const simple = simpleEscapes.get(after.charAt(0));
 	if (simple !== undefined) return { text: simple, length: 1 };

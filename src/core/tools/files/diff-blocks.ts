@@ -1,5 +1,3 @@
-// Turns a text change into display blocks: one per hunk with three context lines, or a summary if it is very long.
-
 import type { DiffBlock } from "../../../api/values/content.ts";
 import { createPace } from "../../../base/pace.ts";
 
@@ -123,7 +121,6 @@ function findEnds(oldText: string, newText: string): Ends | null {
 	return oldText.endsWith("\n") ? { old: "\n", new: "" } : { old: "", new: "\n" };
 }
 
-/** The blocks for the hunks, including a note about an added or removed final newline. */
 function toBlocks(
 	path: string,
 	hunks: readonly Change[],
@@ -141,10 +138,7 @@ function toBlocks(
 	return [...blocks.slice(0, -1), last];
 }
 
-/**
- * The diff blocks from `oldText` to `newText`; empty if equal. Block texts have no final newline, unless only one side has it;
- * starts count from 1. A summary block has line counts as texts.
- */
+/** Block texts have no final newline, unless only one side has it; starts count from 1. */
 export async function createDiffBlocks(path: string, oldText: string, newText: string): Promise<DiffBlock[]> {
 	if (oldText === newText) return [];
 	const counts = [await countLines(oldText), await countLines(newText)] as const;

@@ -1,5 +1,4 @@
-// Guesses a text encoding from its bytes. Ambiguous input gives no guess, because a wrong guess would show and write wrong
-// characters.
+// Ambiguous input gives no guess: a wrong one would write wrong characters.
 import { isUtf8 } from "node:buffer";
 import { decodeStrictly, type Encoding } from "./encodings.ts";
 
@@ -87,7 +86,6 @@ function isAsciiLetter(byte: number): boolean {
 const isLetter = (byte: number): boolean => isAsciiLetter(byte) || isWesternLetter(byte);
 
 const windowsLetters: ReadonlySet<number> = new Set([0x83, 0x8a, 0x8c, 0x8e, 0x9a, 0x9c, 0x9e, 0x9f]);
-/** Signs that occur within words: apostrophes, soft hyphen, middle dot, ordinals, dashes. */
 const innerSigns: ReadonlySet<number> = new Set([0x91, 0x92, 0x96, 0x97, 0xad, 0xb4, 0xb5, 0xb7, 0xba, 0xaa]);
 
 function countBytes(bytes: Buffer): Counts {

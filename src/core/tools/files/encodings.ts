@@ -1,5 +1,4 @@
-// Text encodings besides UTF-8. Decodes with the platform's tables and encodes with tables derived from them, so the two always
-// agree.
+// Encodes with tables derived from the platform's decoders, so that the two always agree.
 
 export type Encoding =
 	| "utf-8"
@@ -34,7 +33,6 @@ export const encodingNames: Readonly<Record<Encoding, string>> = {
 const windowsSigns = "€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ";
 
 export interface Decoder {
-	/** A strict decoder throws a `TypeError` for invalid bytes. */
 	decode(bytes?: Uint8Array, options?: { readonly stream?: boolean }): string;
 }
 

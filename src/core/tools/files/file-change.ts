@@ -1,5 +1,4 @@
-// A single-file change, computed before approval and applied exactly as shown. Shared by WriteFile and StrReplaceFile. A file
-// that changed in the meantime is not touched.
+// A change is applied exactly as shown for approval; a file that changed meanwhile is not touched.
 import path from "node:path";
 import { type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
 import type { FileOperation } from "../../../api/values/subject.ts";
@@ -11,7 +10,6 @@ import { fileSubject, type Location, locateFile } from "../workspace-paths.ts";
 import { createDiffBlocks } from "./diff-blocks.ts";
 import { changeLimit, readForChange, unlessTooLarge, type WorkspaceContent } from "./workspace-content.ts";
 
-/** How a tool changes a file: entirely or in parts. */
 export type ChangeOperation = Exclude<FileOperation, "read">;
 
 export interface FileChange {
@@ -41,7 +39,6 @@ export type ChangeableFileResult =
 	| { readonly ok: true; readonly file: ChangeableFile }
 	| { readonly ok: false; readonly refusal: Preparation };
 
-/** Locates and reads the file, or returns why it cannot be changed. */
 export async function findForChange(
 	spelled: string,
 	session: ToolEnvironment,
@@ -68,7 +65,6 @@ type FileContent =
 	| { readonly ok: true; readonly bytes: Buffer | null }
 	| { readonly ok: false; readonly refusal: Preparation };
 
-/** The file's bytes (null if missing), or why it cannot be changed. */
 async function readChangeable(
 	location: Location,
 	environment: ToolEnvironment,
@@ -132,7 +128,10 @@ async function actionOf(location: Location, environment: ToolEnvironment): Promi
 	return location.inside ? "edit file" : "edit file outside of working directory";
 }
 
-/** Reports why an edit failed in a file that must not be read. The reason reveals content, so it needs the user's approval. */
+/**
+ * Reports why an edit failed in a file that must not be read. The reason reveals content, so it needs the user's
+ * approval.
+ */
 export async function reportWhenApproved(
 	location: Location,
 	operation: ChangeOperation,

@@ -1,4 +1,3 @@
-// Detects text, images and videos by their first bytes, regardless of the suffix. Reads no files.
 import { isUtf8 } from "node:buffer";
 import path from "node:path";
 import { mediaTypeOfBytes } from "../../../api/values/media-type.ts";
@@ -49,7 +48,6 @@ function kindOfType(type: string): "image" | "video" {
 	return type.startsWith("image/") ? "image" : "video";
 }
 
-/** The MIME type of an image or video, by content, else by suffix; null if unknown or text. */
 export function mediaType(filePath: string, header: Buffer): string | null {
 	return mediaTypeOfBytes(header) ?? typeBySuffix(filePath);
 }
@@ -66,7 +64,6 @@ function isText(header: Buffer): boolean {
 	return mediaTypeOfBytes(header) === null && !hasControls(header);
 }
 
-/** Whether the bytes are text in any supported encoding. */
 export function isTextContent(bytes: Buffer): boolean {
 	return isText(bytes.subarray(0, kindLength));
 }

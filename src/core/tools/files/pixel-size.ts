@@ -1,5 +1,3 @@
-// Reads an image's size in pixels from the start of its file.
-
 /** Formats whose parsers in the library always terminate. The others loop endlessly on zero-size boxes. */
 const safeFormats: ReadonlySet<string> = new Set(["bmp", "gif", "ico", "jpg", "png", "psd", "tga", "tiff", "webp"]);
 

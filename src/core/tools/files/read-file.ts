@@ -1,4 +1,3 @@
-// ReadFile: shows numbered lines of a text file, from its start or end.
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
 import { never } from "../../../base/abort.ts";

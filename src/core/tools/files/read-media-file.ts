@@ -1,4 +1,3 @@
-// ReadMediaFile: shows an image or video to a model that accepts it.
 import path from "node:path";
 import * as v from "valibot";
 import {

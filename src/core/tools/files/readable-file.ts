@@ -1,4 +1,3 @@
-// Locates a file for a reading tool: resolves the path, checks read access and detects the file kind.
 import { type ToolReturn, toolError } from "../../../api/values/content.ts";
 import { findSecret } from "../secret-refusal.ts";
 import type { ToolEnvironment } from "../tool.ts";
@@ -9,7 +8,6 @@ export interface FoundFile {
 	readonly location: Location;
 	readonly kind: FileKind;
 	readonly size: number;
-	/** The first bytes, for detection. */
 	readonly header: Buffer;
 }
 

@@ -1,4 +1,3 @@
-// StrReplaceFile: replaces strings in a text file.
 import * as v from "valibot";
 import { toolError } from "../../../api/values/content.ts";
 import { never } from "../../../base/abort.ts";

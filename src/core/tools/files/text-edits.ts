@@ -1,5 +1,4 @@
-// Applies edits to a text in order, all or none. Finds and counts matches in linear time, refuses edits that would make a small
-// text huge, and yields during long work.
+// Edits apply in order, all or none, in linear time and with bounded growth.
 import { createPace, type Pace } from "../../../base/pace.ts";
 import { createTextSearch, type TextSearch } from "../../../base/text/text-search.ts";
 import { cutLine } from "../text-limits.ts";

@@ -1,4 +1,3 @@
-// Separates a file's text from its stored form (encoding, byte order mark, line endings), which edits preserve.
 import { createPace } from "../../../base/pace.ts";
 import { guessEncoding } from "./encoding-guess.ts";
 import { decodeStrictly, type Encoding, encodePiece, encodingNames } from "./encodings.ts";

@@ -1,4 +1,3 @@
-// Reads a file line by line and keeps at most the requested length of each line.
 import { beginning } from "../../../base/text/well-formed.ts";
 import type { Decoder } from "./encodings.ts";
 
@@ -10,10 +9,7 @@ export interface TextLine {
 	readonly isEnded: boolean;
 }
 
-/**
- * Calls back for every line, in order. `retainedLength` is in UTF-16 units. Drops the byte order mark. Stops between pieces when
- * the signal aborts. Replaces invalid UTF-8 by default.
- */
+/** `retainedLength` is in UTF-16 units. Drops the byte order mark; stops between pieces on abort. */
 export async function forEachLine(
 	pieces: AsyncIterable<Buffer>,
 	retainedLength: number,

@@ -1,5 +1,4 @@
-// Workspace text files as seen through the client's editor: reads include unsaved changes, and the editor applies writes. Other
-// files are read and written on disk.
+// Reads include unsaved editor changes, and the editor applies writes; other files use the disk.
 import { isUtf8 } from "node:buffer";
 import { systemErrorCode } from "../../../base/errors.ts";
 import type { Editor } from "../../../ports/files/editor-files.ts";
@@ -21,7 +20,6 @@ export async function unlessTooLarge<T>(work: Promise<T>): Promise<T | "too-larg
 }
 
 export interface WorkspaceContent {
-	/** As stored, or as the editor would save it; null if missing. */
 	readonly bytes: Buffer | null;
 	/** Returns false if the change must be written to disk instead. */
 	writeInEditor(after: Buffer, signal: AbortSignal): Promise<boolean>;
@@ -60,10 +58,7 @@ export async function readUnsavedText(
 	return (await readEditorText(location, environment, signal)) || null;
 }
 
-/**
- * The content of a file to change, including secrets, because the user sees the change. Fails with EFBIG if the file is too
- * large.
- */
+/** Includes secrets, because the user sees the change. Fails EFBIG if the file is too large. */
 export async function readForChange(
 	location: Location,
 	environment: ToolEnvironment,

@@ -1,4 +1,3 @@
-// WriteFile: replaces a file's content or appends to it.
 import * as v from "valibot";
 import { toolError } from "../../../api/values/content.ts";
 import { never } from "../../../base/abort.ts";

@@ -1,5 +1,3 @@
-// Completes file paths of the work directory for a user who types a part of a path. Excludes files ignored by version control and
-// secret files.
 import path from "node:path";
 import { never } from "../../../base/abort.ts";
 import { createPace } from "../../../base/pace.ts";
@@ -44,7 +42,6 @@ export class FileFinder {
 		this.#place = place;
 	}
 
-	/** Finds files and directories whose path contains the query letters in order. Never fails; unreadable entries are skipped. */
 	async find(query: string): Promise<FoundFiles> {
 		const wanted = query.toLowerCase();
 		if (wanted.length > queryLength) return { paths: [], isPartial: false };
@@ -115,7 +112,6 @@ function withDirectories(files: readonly string[]): readonly string[] {
 	return [...directories, ...files];
 }
 
-/** The matches, best first. */
 async function rank(paths: readonly string[], wanted: string): Promise<readonly string[]> {
 	const pace = createPace();
 	const fitting: { readonly path: string; readonly score: number }[] = [];

@@ -1,5 +1,4 @@
-// Expands a Glob pattern: one pattern for each brace choice, where a set like `[slug]` also matches literally. Unsupported syntax
-// is refused, so that it does not look like "no such file".
+// A set like `[slug]` also matches literally. Unsupported syntax is refused, so it does not look like "no such file".
 import { type PatternStep, parseGlobPattern } from "../../patterns/glob-pattern.ts";
 
 export type GlobAlternatives =
@@ -82,7 +81,6 @@ interface Group {
 	readonly choices: readonly string[];
 }
 
-/** The first braces with their own comma; null if none. */
 function firstGroup(pattern: string): Group | null {
 	for (let start = pattern.indexOf("{"); start !== -1; start = pattern.indexOf("{", start + 1)) {
 		let depth = 0;

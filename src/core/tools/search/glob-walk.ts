@@ -1,4 +1,3 @@
-// Walks directories along pattern steps (glob-pattern.ts) and returns the first matches.
 import path from "node:path";
 import type { Clock } from "../../../base/clock.ts";
 import { systemErrorCode } from "../../../base/errors.ts";
@@ -71,7 +70,6 @@ class Walk {
 	readonly #found: FirstPaths;
 	readonly #deadline: number;
 	readonly #pace = createPace();
-	/** Entered directories with links resolved; their entries lie below them by name. */
 	readonly #entered = new Map<string, string>();
 	#steps: readonly PatternStep[] = [];
 	/** Visited places with their steps: several `**` reach one place in many ways. */

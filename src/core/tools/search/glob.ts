@@ -1,4 +1,3 @@
-// Glob: finds files by name. glob-alternatives.ts reads patterns, glob-walk.ts walks directories.
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
 import { boolean } from "../argument-schemas.ts";
@@ -65,7 +64,6 @@ async function unsafePattern(pattern: string, { files, workDir }: ToolEnvironmen
 	);
 }
 
-/** The resolved directory to search; refuses a directory outside of the workspace. */
 async function findDirectory(
 	spelled: string | null,
 	environment: ToolEnvironment,

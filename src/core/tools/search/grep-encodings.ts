@@ -1,5 +1,4 @@
-// Re-decodes lines that Grep found in non-UTF-8 files, like ReadFile. ripgrep only supports UTF-8 and UTF-16 with a byte order
-// mark.
+// ripgrep only supports UTF-8 and UTF-16 with a byte order mark, so other lines are decoded again.
 
 import { decodeTextFile } from "../files/text-file.ts";
 import { unlessTooLarge } from "../files/workspace-content.ts";

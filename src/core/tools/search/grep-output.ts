@@ -1,5 +1,4 @@
-// Converts ripgrep output to result lines: relative paths, no secrets, sorted, one page. Expects `--null` (a NUL after each path)
-// and, for content, `--line-number` and `--column`. Yields regularly, because the output may be megabytes.
+// Expects `--null` and, for content, `--line-number` and `--column`. Yields, because the output may be megabytes.
 import path from "node:path";
 import { createPace } from "../../../base/pace.ts";
 import { beginning, ending } from "../../../base/text/well-formed.ts";
@@ -57,10 +56,7 @@ export interface RetainedEntries {
 	readonly isCut: boolean;
 }
 
-/**
- * Removes secret files, then everything over `limit` bytes. Reports nothing about removed secrets, because a match itself would
- * reveal content.
- */
+/** Secret files first, then the limit. Says nothing about removed secrets: a match itself would reveal content. */
 export async function withoutSecrets(
 	entries: readonly GrepEntry[],
 	secrets: Pick<SecretPaths, "kindOf">,

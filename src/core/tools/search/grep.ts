@@ -1,4 +1,3 @@
-// Grep: searches file contents with ripgrep. grep-output.ts formats the output.
 import path from "node:path";
 import * as v from "valibot";
 import { type ToolReturn, toolError } from "../../../api/values/content.ts";
@@ -21,7 +20,10 @@ import {
 } from "./grep-output.ts";
 
 const timeout = 20_000;
-/** Maximum bytes of results. Raw output may be larger to leave room for secrets, so that removing them has no visible effect. */
+/**
+ * Maximum bytes of results. Raw output may be larger to leave room for secrets, so that removing them has no visible
+ * effect.
+ */
 const resultLimit = 20 * 1024 * 1024;
 const captureLimit = resultLimit + 8 * 1024 * 1024;
 const maximumColumns = 500;
@@ -287,7 +289,6 @@ async function toResult(
 	return builder.success(notes.join(" "));
 }
 
-/** The search target as named, absolute and resolved. */
 interface SearchedPlace {
 	readonly target: string;
 	readonly resolved: string;
@@ -307,7 +308,6 @@ async function refuseSearch(
 	return await findSecret({ spelled, path: target, resolved }, environment);
 }
 
-/** Refuses arguments that a command line cannot hold. */
 function refuseArgument({ pattern, glob, type }: Input): ToolReturn | null {
 	for (const [name, text] of Object.entries({ pattern, glob: glob ?? "", type: type ?? "" })) {
 		if (Buffer.byteLength(text) > argumentLimit) {

@@ -1,4 +1,3 @@
-// AskUserQuestion: asks the user multiple-choice questions through the client.
 import * as v from "valibot";
 import { toolError, toolSuccess } from "../../../api/values/content.ts";
 import { beginning } from "../../../base/text/well-formed.ts";

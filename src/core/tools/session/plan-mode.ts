@@ -1,4 +1,3 @@
-// EnterPlanMode and ExitPlanMode: enter and leave plan mode with the user's consent.
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
 import type { PlanCall, PlanOperations, PlanOutcome } from "../operations.ts";

@@ -1,4 +1,3 @@
-// SendDMail: rewinds the agent to an earlier checkpoint and delivers a message there.
 import * as v from "valibot";
 import { toolError, toolSuccess } from "../../../api/values/content.ts";
 import { integer } from "../argument-schemas.ts";

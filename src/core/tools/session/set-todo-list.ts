@@ -1,4 +1,3 @@
-// SetTodoList: writes or shows the session's todo list.
 import * as v from "valibot";
 import { toolSuccess } from "../../../api/values/content.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";

@@ -1,4 +1,3 @@
-// Think: records a thought, without any effect.
 import * as v from "valibot";
 import { toolSuccess } from "../../../api/values/content.ts";
 import type { Tool } from "../tool.ts";

@@ -1,4 +1,3 @@
-// TaskList: lists the session's background tasks.
 import * as v from "valibot";
 import { toolSuccess } from "../../../api/values/content.ts";
 import { boolean, integer } from "../argument-schemas.ts";

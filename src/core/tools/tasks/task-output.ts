@@ -1,4 +1,3 @@
-// TaskOutput: shows a background task's state and the end of its output.
 import * as v from "valibot";
 import { toolSuccess } from "../../../api/values/content.ts";
 import { isFinal } from "../../../api/values/task-status.ts";
@@ -9,7 +8,6 @@ import type { Tool, ToolEnvironment } from "../tool.ts";
 import { defineTool, readOnly, settled } from "../tool-definition.ts";
 import { noBackgroundWork, taskLines, taskNotFound } from "./task-results.ts";
 
-/** Maximum output bytes to show. */
 const previewLimit = 32 * 1024;
 
 const description = `Show how a background task is doing and the last ${previewLimit / 1024} KiB of its output.

@@ -1,5 +1,3 @@
-// Background task results: text lines, the display block for clients, and texts shared by the task tools.
-
 import { type DisplayBlock, type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
 import { shellWord } from "../../../base/text/quoting.ts";
 import type { TaskView } from "../operations.ts";

@@ -1,4 +1,3 @@
-// TaskStop: stops a background task.
 import * as v from "valibot";
 import { toolError, toolSuccess } from "../../../api/values/content.ts";
 import { isFinal } from "../../../api/values/task-status.ts";

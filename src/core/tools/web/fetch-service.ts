@@ -1,4 +1,3 @@
-// Requests a page as Markdown from the configured fetch service.
 import type { Clock } from "../../../base/clock.ts";
 import type { Fetch } from "../../../ports/network/network-settings.ts";
 import type { WebService } from "../tool.ts";
@@ -13,7 +12,6 @@ export interface ServiceRequest {
 	readonly bytes: number;
 }
 
-/** The page; null if the service does not return it for any reason. */
 export async function askFetchService(
 	service: WebService,
 	fetch: Fetch,

@@ -1,4 +1,3 @@
-// FetchURL: shows a web page as text. The network's address rule decides what may be fetched.
 import * as v from "valibot";
 import { type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
 import { sentences } from "../../../base/text/sentence.ts";
@@ -14,7 +13,6 @@ import { getPage, type PageAnswer, type PageLimits, readAddress } from "./page-r
 export interface FetchLimits extends PageLimits {
 	readonly connect: number;
 	readonly silence: number;
-	/** For the fetch service. */
 	readonly service: number;
 }
 

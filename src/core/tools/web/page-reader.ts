@@ -1,5 +1,4 @@
-// Reads web pages in a worker thread, one at a time, because a hostile page may take any time and memory and must not block
-// sessions.
+// A hostile page may take any time and memory, so pages are read in a worker thread, one at a time.
 import { createKeyedQueue } from "../../../base/keyed-queue.ts";
 import type { PageSource, PageText } from "./page-text.ts";
 

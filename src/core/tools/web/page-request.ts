@@ -1,4 +1,3 @@
-// Requests one page: follows redirects manually, limits size and time, and turns refusals into texts.
 import type { Clock } from "../../../base/clock.ts";
 import { type NetworkFailure, toNetworkFailure } from "../../../ports/network/network-error.ts";
 import type { Fetch } from "../../../ports/network/network-settings.ts";
@@ -21,7 +20,6 @@ export type PageAnswer =
 			readonly path: readonly URL[];
 			readonly status: number;
 			readonly statusText: string;
-			/** As sent by the server; null if missing. */
 			readonly contentType: string | null;
 			readonly body: Uint8Array;
 	  }
@@ -45,7 +43,6 @@ export function readAddress(text: string, base?: URL): URL | string {
 	return url;
 }
 
-/** Never rejects. */
 export async function getPage(
 	fetch: Fetch,
 	start: URL,

@@ -1,5 +1,3 @@
-// Reads an HTTP response body without trusting its length header.
-
 /** The whole body; null if longer than `maximum` bytes. Rejects on a connection error. */
 export async function readAtMost(response: Response, maximum: number): Promise<Buffer | null> {
 	if (response.body === null) return Buffer.alloc(0);

@@ -1,4 +1,3 @@
-// SearchWeb: queries the configured search service and shows the results.
 import * as v from "valibot";
 import { type ToolReturn, toolError } from "../../../api/values/content.ts";
 import { withAdmissionNote } from "../../../base/client-admission.ts";

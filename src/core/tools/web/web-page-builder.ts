@@ -1,5 +1,4 @@
-// Builds a document from parsed tags and texts. Keeps only elements with a Markdown equivalent, within limits on element count,
-// text and depth.
+// Keeps only elements with a Markdown equivalent, within limits on count, text and depth.
 import { beginning } from "../../../base/text/well-formed.ts";
 import type { PageDocument, PageElement } from "./web-page-dom.ts";
 import {
@@ -14,7 +13,6 @@ import {
 	treatmentOf,
 } from "./web-page-elements.ts";
 
-/** Enough for any answer. With more, finding the main text would take too long. */
 const limits = {
 	/** Open page elements at once. */
 	open: 2000,
@@ -125,7 +123,6 @@ export class PageBuilder {
 		this.#addPlain(plain);
 	}
 
-	/** Ends the document; returns its title. */
 	finish(): string | null {
 		this.#flush();
 		return shortText(this.#announcedTitle || this.#title.trim()) || null;
@@ -262,7 +259,6 @@ function isHeading(name: string): boolean {
 	return name === "summary" || /^h[1-6]$/.test(name);
 }
 
-/** Whether it is a valid address of reasonable length. */
 function isAddress(text: string, base?: string): boolean {
 	return text.length <= addressLength && URL.canParse(text, base);
 }

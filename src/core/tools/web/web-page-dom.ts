@@ -1,5 +1,3 @@
-// The subset of the DOM that page reading uses; the DOM library implements it.
-
 export interface PageNode {
 	readonly parentNode: PageElement | null;
 	readonly nextSibling: PageNode | null;

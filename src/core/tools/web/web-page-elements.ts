@@ -1,4 +1,3 @@
-// Decides the treatment of each page element, and its attributes with a Markdown equivalent.
 import { beginning } from "../../../base/text/well-formed.ts";
 import type { PageElement } from "./web-page-dom.ts";
 
@@ -42,7 +41,6 @@ export type ResolveAddress = (value: string | undefined, schemes: RegExp) => str
 const attributeLength = 300;
 export const addressLength = 2000;
 
-/** The name under which an element is copied. */
 export function fallbackName(name: string): string {
 	return fallbackNames.get(name) ?? name;
 }
@@ -66,7 +64,6 @@ function isHidden(attributes: Attributes): boolean {
 	return attributes["aria-hidden"] === "true" && attributes["class"]?.includes("fallback-image") !== true;
 }
 
-/** Copies the relevant attributes. Returns false if they make the element useless. */
 export function copyAttributes(
 	element: PageElement,
 	name: string,
@@ -120,7 +117,6 @@ function imageAddress(attributes: Attributes, resolve: ResolveAddress): string |
 	return candidates.map((value) => resolve(value, /^https?:$/)).find((found) => found !== null) ?? null;
 }
 
-/** The start of a text on one line. */
 export function shortText(text: string): string {
 	return beginning(text, attributeLength).replace(/\s+/g, " ").trim();
 }

@@ -1,5 +1,4 @@
-// Writes a parsed page element (web-page-reader.ts) as Markdown. Our own rules replace library rules that take more than linear
-// time or cannot express the content.
+// Our rules replace library rules that take more than linear time or cannot express the content.
 import TurndownService from "turndown";
 import type { PageElement } from "./web-page-dom.ts";
 import { type CellTexts, toTable } from "./web-page-tables.ts";

@@ -1,4 +1,3 @@
-// Parses page HTML in chunks into a limited document (web-page-builder.ts).
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Parser } from "htmlparser2";
 import { parseHTML } from "linkedom";
@@ -16,7 +15,6 @@ export interface ReadPage {
 	readonly title: string | null;
 }
 
-/** Parses the page from `url`, or its beginning if it exceeds the limits. Never throws because of its content. */
 export async function readPage(html: string, url: string): Promise<ReadPage> {
 	const { document }: { readonly document: PageDocument } = parseHTML("<html><head></head><body></body></html>");
 	const builder = new PageBuilder(document, url);

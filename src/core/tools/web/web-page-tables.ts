@@ -1,4 +1,3 @@
-// Converts page tables to GFM tables. Layout tables are replaced by their content.
 import type { PageElement } from "./web-page-dom.ts";
 
 /** Maximum table columns, and cell span. */
@@ -21,7 +20,6 @@ interface Row {
 	readonly isHead: boolean;
 }
 
-/** The table's own rows, excluding nested tables. */
 function rowsOf(table: PageElement): Row[] {
 	const byParent = new Map<PageElement, PageElement[]>();
 	for (const cell of table.querySelectorAll("td,th")) {

@@ -1,4 +1,3 @@
-// The worker thread program that reads a web page: receives the page as worker data and posts its text.
 import { parentPort, workerData } from "node:worker_threads";
 import { readPageText } from "./web-page.ts";
 

@@ -1,5 +1,4 @@
-// Web pages as text for a model: decodes bytes and extracts the main text as Markdown. Limits in web-page-reader.ts and
-// web-page-builder.ts bound most pages; a deadline (page-reader.ts) bounds the rest.
+// Limits in the reader and builder bound most pages; a deadline (page-reader.ts) bounds the rest.
 import { isUtf8 } from "node:buffer";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Readability } from "@mozilla/readability";
@@ -16,10 +15,7 @@ export async function readPageText({ body, contentType, url }: PageSource): Prom
 	return page === null ? null : { ...page, markdown: beginning(page.markdown, textLimit) };
 }
 
-/**
- * The main text as Markdown, with addresses made absolute by `url`; null if there is no text. Falls back to the whole page if the
- * main text is not recognized. Uses only the beginning of an oversized page.
- */
+/** Null if there is no text. Falls back to the whole page; uses only the beginning of an oversized one. */
 export async function toMarkdown(html: string, url: string): Promise<PageText | null> {
 	const [{ readPage }, { Readability }, { writeMarkdown }] = await Promise.all([
 		import("./web-page-reader.ts"),
@@ -53,10 +49,7 @@ function findArticle(reader: Readability<PageElement>): PageElement | null {
 /** Bytes in which a page must declare its encoding. */
 const declarationLength = 4096;
 
-/**
- * Decodes a page: by its byte order mark, else the server's `contentType`, else the declared encoding, else UTF-8, or
- * windows-1252 if the bytes are not valid UTF-8.
- */
+/** By byte order mark, `contentType`, declared encoding, UTF-8, or windows-1252, in that order. */
 export function decodeHtml(bytes: Uint8Array, contentType: string | null): string {
 	const fallback = isUtf8(bytes) ? "utf-8" : "windows-1252";
 	for (const encoding of [markedEncoding(bytes), headerEncoding(contentType), declaredEncoding(bytes), fallback]) {

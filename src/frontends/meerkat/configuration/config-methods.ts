@@ -1,4 +1,3 @@
-// `config/get`, `config/set`, `config/patch`: read and change the configuration of new sessions. Existing sessions keep theirs.
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import { errorText } from "../../../base/errors.ts";
@@ -20,9 +19,7 @@ export class ConfigMethods {
 	#generation = 0;
 	/** The document as last read or written here, as JSON values; null before. */
 	#seen: unknown = null;
-	/** The number of changes requested so far. */
 	#changes = 0;
-	/** Resolves when they are done, successfully or not. */
 	#changed: Promise<unknown> = Promise.resolve();
 
 	constructor(documents: SettingsDocuments, codec: () => EraCodec) {
@@ -117,7 +114,6 @@ export class ConfigMethods {
 
 type Change = (current: unknown) => unknown;
 
-/** The configuration after a change, and that change's number. */
 interface Changed {
 	readonly config: ConfigView;
 	readonly generation: number;

@@ -1,9 +1,9 @@
-// The configuration as Meerkat clients see it: `.rkat/config.toml` over defaults. It has only members with an effect here; others
+// The configuration as Meerkat clients see it: `.rkat/config.toml` over defaults. It has only members with an effect
+// here; others
 // are dropped as unknown.
 import * as v from "valibot";
 import { isNestedWithin, isRecord } from "../../../base/json.ts";
 
-/** The file, looked up from the work directory upwards. */
 export const configName = ".rkat/config.toml";
 
 const unset = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema), null);
@@ -11,27 +11,21 @@ const positive = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(4_294
 const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
 
 const agentEntries = {
-	/** Replaces the agent's. */
 	system_prompt: unset(v.string()),
 	/** The default for sessions that name none; null or empty for the settings' default model. */
 	model: unset(v.string()),
-	/** Maximum tokens per answer. */
 	max_tokens_per_turn: v.optional(positive, 16_384),
-	/** Maximum model calls per run. */
 	max_turns: unset(positive),
 };
 
 const entries = {
 	agent: v.optional(v.pipe(plainObject, v.object(agentEntries)), {}),
-	/** Maximum tokens per answer; null for `agent.max_tokens_per_turn`. */
 	max_tokens: unset(positive),
 };
 export const configSchema = v.pipe(plainObject, v.object(entries));
-/** The returned form, with all defaults. */
 export const configViewSchema = v.object({ ...entries, max_tokens: positive });
 export type ConfigView = v.InferOutput<typeof configViewSchema>;
 
-/** Adds the defaults. Throws for an invalid value. */
 export function toConfig(value: unknown): ConfigView {
 	const parsed = v.parse(configSchema, value);
 	const agent = { ...parsed.agent, model: parsed.agent.model === "" ? null : parsed.agent.model };

@@ -1,11 +1,9 @@
-// The wire shapes of `config/*`.
 import * as v from "valibot";
 import { count, plainObject } from "../wire/schema.ts";
 import { configViewSchema } from "./config-view.ts";
 
 /** Rejects the change unless the configuration has this generation. */
 const expectedGeneration = { expected_generation: v.exactOptional(v.nullable(count)) };
-/** Clients of the contract wrap the value; a bare one is accepted too. */
 export const configSetParamsSchema = v.pipe(
 	plainObject,
 	v.looseObject({ config: v.exactOptional(v.unknown()), ...expectedGeneration }),
@@ -24,7 +22,6 @@ const configEnvelopeSchema = v.object({
 	/** Only for servers with a realm. */
 	realm_id: v.exactOptional(v.string()),
 	instance_id: v.exactOptional(v.nullable(v.string())),
-	/** How that realm stores sessions. */
 	backend: v.exactOptional(v.picklist(["jsonl", "memory"])),
 });
 export const configResultSchema = v.union([configViewSchema, configEnvelopeSchema]);

@@ -1,5 +1,3 @@
-// The codec of the contract era, used once a client requests capabilities.
-
 import type { TokenUsage } from "../../../api/values/content.ts";
 import type { ContractVersion } from "../../../base/contract-version.ts";
 import { isRecord } from "../../../base/json.ts";
@@ -21,7 +19,6 @@ export function inCapabilities(version: ContractVersion): string | ContractVersi
 	return version.minor < 9 ? versionText(version) : { ...version };
 }
 
-/** A feature of the contract that this server lacks. */
 function notServed(id: string, description: string, why: string): Capability {
 	return { id, description, status: { DisabledByPolicy: { description: why } } };
 }
@@ -59,7 +56,6 @@ export const capabilities: Capability[] = [
 	notServed("work_graph", "A graph of work over sessions", "There is none"),
 ];
 
-/** The codec for a server with this realm; null for none. */
 export function createContractCodec(realm: Realm | null) {
 	const located = (id: string) => ({ session_id: id, session_ref: toSessionRef(toRealmId(realm), id) });
 	const toEnvelope = (config: ConfigView, generation: number) => ({
@@ -130,7 +126,6 @@ function toPayload(event: MeerkatEvent): ContractEvent {
 	return event.type === "tool_call_requested" ? { ...event, args: toObject(event.args) } : event;
 }
 
-/** Wraps arguments that are not an object, which clients of the contract would reject. */
 export function toObject(value: unknown): Record<string, unknown> {
 	return isRecord(value) ? value : { value };
 }
@@ -175,7 +170,6 @@ function toDescription({ info, facts, model: option }: ReadSession): SessionDeta
 	};
 }
 
-/** The model's input kinds and abilities. */
 function toResolvedCapabilities({ accepts }: ModelOption): NonNullable<SessionDetails["resolved_capabilities"]> {
 	return {
 		vision: accepts.image,

@@ -1,4 +1,3 @@
-// The codec of the first protocol, used until a client requests capabilities.
 import type { SessionInfo } from "../../../kernel/api.ts";
 import { toResultUsage } from "../projection/usage.ts";
 import type { MeerkatEvent, SeedEvent } from "../wire/wire-events.ts";

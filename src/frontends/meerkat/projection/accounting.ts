@@ -1,15 +1,12 @@
-// The contract's token accounting: which model counted, and how the parts add up.
 import type { TokenUsage } from "../../../api/values/content.ts";
 import type { Accounting } from "../wire/wire-events.ts";
 import { toEventUsage } from "./usage.ts";
 
-/** A model by provider and by the name sent to it. */
 export interface ModelName {
 	readonly provider: string;
 	readonly model: string;
 }
 
-/** One model call's usage and model. */
 export interface CountedCall {
 	readonly usage: TokenUsage;
 	readonly model: ModelName;

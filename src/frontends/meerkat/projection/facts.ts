@@ -1,4 +1,3 @@
-// Facts about a session that clients are shown, computed from its stored and live events.
 import type { TokenUsage } from "../../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf } from "../../../api/values/event.ts";
 import { isOfEvents } from "../session-inputs.ts";
@@ -8,7 +7,6 @@ export interface SessionFacts {
 	readonly usage: TokenUsage;
 	/** Messages of its history, as far as the log shows. */
 	readonly messageCount: number;
-	/** Whether a client has started a turn with a prompt; outside events have turns of their own. */
 	readonly hasPrompt: boolean;
 	/** Messages of the last step. If it does not complete, the history has none of them unless a call had acted. */
 	readonly stepMessageCount: number;
@@ -19,7 +17,6 @@ export interface SessionFacts {
 	/** Milliseconds since the epoch. */
 	readonly createdAt: number;
 	readonly updatedAt: number;
-	/** The last answer with text; null before the first. */
 	readonly lastText: string | null;
 }
 
@@ -97,7 +94,6 @@ function withMessages(facts: SessionFacts, more: number): SessionFacts {
 	};
 }
 
-/** The facts of an existing session, from its log. */
 export async function readFacts(events: AsyncIterable<readonly AgentEvent[]>, now: number): Promise<SessionFacts> {
 	let facts: SessionFacts | null = null;
 	for await (const batch of events) {

@@ -1,5 +1,3 @@
-// Why runs fail, in the contract's words.
-
 import type { TurnError } from "../../../api/values/event.ts";
 import type { HookErrorData, HookFault } from "../../../api/values/hooks/session-hook.ts";
 import { isRecord } from "../../../base/json.ts";
@@ -45,7 +43,6 @@ export function toOutcome(cause: TerminalCause): "failed" | "time_budget_exceede
 	return cause === "time_budget_exceeded" || cause === "budget_exhausted" ? cause : "failed";
 }
 
-/** Why a hook failed, as a clause. */
 export function faultText(fault: HookFault): string {
 	switch (fault.reason_code) {
 		case "timeout":

@@ -1,9 +1,7 @@
-// Hooks in the events of Meerkat RPC: settings hooks by their event, session hooks by their id.
 import type { SessionHookVerdict } from "../../../api/values/hooks/session-hook.ts";
 import type { HookPoint, MeerkatEvent } from "../wire/wire-events.ts";
 import { faultText } from "./failures.ts";
 
-/** Hook events under this protocol's names. */
 const hookPoints: Readonly<Record<string, HookPoint>> = {
 	UserPromptSubmit: "run_started",
 	Stop: "run_completed",

@@ -1,5 +1,4 @@
-// Projects events to those of Meerkat RPC, one entry per event type, `ignored` if it has none. run.ts holds a run's state;
-// nothing here sends anything.
+// One entry per event type; `ignored` if it has none. run.ts holds a run's state; nothing here sends anything.
 import { inputText, type UserInput } from "../../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../../api/values/event.ts";
 import { type HookErrorData, readHookError } from "../../../api/values/hooks/session-hook.ts";
@@ -22,30 +21,25 @@ export interface RunReport {
 	readonly text: string;
 	readonly turns: number;
 	readonly toolCalls: number;
-	/** Each answered model call. */
 	readonly calls: readonly CountedCall[];
 	/** Why it failed; null if it did not, or if a person cancelled it. */
 	readonly cause: TerminalCause | null;
 	/** Why a hook refused it, if one did. */
 	readonly denial: string | null;
-	/** The last answer in its required form; null if none is required. */
 	readonly formed: FormedAnswer | null;
 }
 
 export interface Projection {
 	take(event: AgentEvent): readonly MeerkatEvent[];
-	/** The last run that ended. */
 	report(): RunReport;
 	facts(): SessionFacts;
 	/** Whether calls may be running that were not sent yet. */
 	isAnswering(): boolean;
-	/** The number of model calls so far. */
 	rounds(): number;
 }
 
 export interface ProjectionSettings {
 	readonly sessionId: string;
-	/** The model at the time of attaching. */
 	readonly model: ModelName;
 	readonly facts: SessionFacts;
 	/** The error text of a failed run. */
@@ -61,7 +55,6 @@ interface State {
 	early: Early;
 }
 
-/** Hook events from before the run began. */
 interface Early {
 	readonly turnId: string | null;
 	readonly events: MeerkatEvent[];
@@ -201,7 +194,6 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"side-question.ended": ignored,
 };
 
-/** Blocks, but for a text alone and for nothing. */
 function toContent(input: UserInput): BlocksOrText {
 	const blocks = toBlocks(input);
 	if (typeof blocks === "string" || blocks.length > 1) return blocks;
@@ -210,7 +202,7 @@ function toContent(input: UserInput): BlocksOrText {
 	return only.type === "text" ? only.text : blocks;
 }
 
-/** Those about a call are sent after the call, all others at once, also before the beginning of the run. */
+/** Hook events about a call follow the call; all others are sent at once. */
 function ofHook(
 	events: readonly MeerkatEvent[],
 	toolCallId: string | undefined,
@@ -220,7 +212,7 @@ function ofHook(
 	return toolCallId === undefined ? events : deliveredInRun(events, event, state);
 }
 
-/** Hook events from before the run's begin are sent after it. */
+/** Hook events from before the run's beginning are sent after it. */
 function deliveredInRun(events: readonly MeerkatEvent[], event: AgentEvent, state: State): readonly MeerkatEvent[] {
 	if (state.run !== null) return state.run.addHooks(events);
 	earlyOf(event, state).events.push(...events);
@@ -229,7 +221,6 @@ function deliveredInRun(events: readonly MeerkatEvent[], event: AgentEvent, stat
 
 const noEarly = (turnId: string | null): Early => ({ turnId, events: [], denial: null });
 
-/** The hook events before the turn of this event; those of a turn that could not begin are dropped. */
 function earlyOf({ turnId }: AgentEvent, state: State): Early {
 	if (state.early.turnId !== turnId) state.early = noEarly(turnId);
 	return state.early;
@@ -267,11 +258,9 @@ function endRun(outcome: TurnOutcome, event: AgentEvent, state: State): readonly
 
 interface DescribedFailure extends Failure {
 	readonly error: string;
-	/** The hook of the session that failed it; absent for none. */
 	readonly hook?: HookErrorData;
 }
 
-/** Null for a run that did not fail. */
 function failureOf(
 	outcome: TurnOutcome,
 	{ denial, hasRetried }: Run,
@@ -336,7 +325,7 @@ function toExtraction(
 	return [{ type: "extraction_failed", session_id: sessionId, ...failure }];
 }
 
-/** Names the run in the events of the contract, where ids have hyphens. */
+/** Names the run in contract events, where ids have hyphens. */
 function identityOf({ turnId }: AgentEvent): Pick<Extract<MeerkatEvent, { type: "run_started" }>, "identity"> {
 	if (turnId === null) return {};
 	const id = toRunId(turnId);
@@ -347,7 +336,6 @@ export function denialText(reason: string): string {
 	return `Hook denied at RunStarted: PolicyViolation - ${reason}`;
 }
 
-/** The report of a run of which no event was emitted. */
 export const noReport: RunReport = {
 	text: "",
 	turns: 0,
@@ -370,7 +358,7 @@ export function createProjection(settings: ProjectionSettings): Projection {
 	return {
 		take(event) {
 			state.facts = withEvent(state.facts, event);
-			// Clients see the work of subagents only in the results of the calls that started them.
+			// Clients see subagents' work only in the results of the calls that started them.
 			return event.agentPath.length > 0 ? nothing : takeBody(event.body, event, state);
 		},
 		report: () => state.report,

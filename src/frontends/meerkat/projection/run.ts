@@ -1,5 +1,4 @@
-// The state of one run of a session: its model calls, their tools and results. It turns the kernel's order of events
-// into the documented one: the results of a call's tools are sent together, when all are complete.
+// The state of one run. The results of a call's tools are sent together, when all are complete.
 import type { TokenUsage, ToolCall, ToolReturn } from "../../../api/values/content.ts";
 import type { HookDenial } from "../../../api/values/hooks/session-hook.ts";
 import { toArguments } from "../interactions.ts";
@@ -12,7 +11,6 @@ import { toEventUsage } from "./usage.ts";
 interface OpenCall {
 	readonly call: ToolCall;
 	readonly startedAt: number;
-	/** Whether it has begun to act. */
 	isStarted: boolean;
 	settled: Settled | null;
 }
@@ -20,40 +18,33 @@ interface OpenCall {
 interface Settled {
 	readonly result: ToolReturn;
 	readonly at: number;
-	/** Why a hook refused it, or withholds its result; null when none did. */
+	/** Why a hook refused the call or withholds its result; null if none did. */
 	readonly denial: CallDenial | null;
 }
 
-/** A hook's refusal of a call, as its result has it. */
 interface CallDenial extends HookDenial {
 	readonly hook_id: string;
 	readonly point: HookPoint;
 }
 
-/** A hook's refusal of a tool call. */
 interface Denial {
 	readonly tool: string;
 	readonly reason: string;
 }
 
-/** One model call with its tool calls. */
 interface ModelCall {
-	/** Names the answer; null when its turn has no id. */
+	/** Null when its turn has no id. */
 	readonly answerId: string | null;
 	text: string;
-	/** Reasoning that was sent and is not complete. */
+	/** Reasoning that was sent but is not complete. */
 	reasoning: string;
 	usage: TokenUsage;
-	/** What was called. */
 	readonly model: ModelName;
 	calls: OpenCall[];
 	/** Hook events about tool calls that could not be sent yet. */
 	early: MeerkatEvent[];
-	/** Whether the model's answer is complete. */
 	isAnswered: boolean;
-	/** Whether the answer reached a token limit. */
 	isTruncated: boolean;
-	/** Whether the end of the call was sent. */
 	isOver: boolean;
 }
 
@@ -66,15 +57,14 @@ export class Run {
 	#modelCalls = 0;
 	#toolCalls = 0;
 	#current: ModelCall | null = null;
-	/** Text that no model wrote: that of a command. */
+	/** Text from a command instead of the model. */
 	#plainText = "";
 	#denials: Denial[] = [];
-	/** Of hooks that named the call, by its id. */
+	/** Call denials of hooks, by call id. */
 	readonly #deniedCalls = new Map<string, CallDenial>();
-	/** Why a hook refused the run; null when none did. */
 	denial: string | null = null;
 
-	/** Of `model`: another one counts from the next run on. */
+	/** A later change of the model counts from the next run. */
 	constructor(model: ModelName) {
 		this.#model = model;
 	}
@@ -87,22 +77,18 @@ export class Run {
 		return this.#toolCalls;
 	}
 
-	/** The text of the last answer. */
 	get text(): string {
 		return this.#current === null ? this.#plainText : this.#current.text;
 	}
 
-	/** Whether there may be running calls that were not sent yet: they are sent when the model's answer is complete. */
+	/** Whether calls may run that were not sent yet: they are sent when the model's answer is complete. */
 	get isAnswering(): boolean {
 		return this.#current !== null && !this.#current.isAnswered;
 	}
 
-	/** Each model call that answered. */
 	readonly calls: CountedCall[] = [];
-	/** Whether the last call has failed and was made again. */
 	hasRetried = false;
 
-	/** Names the last answer, in the events of the contract. */
 	get answer(): { readonly assistant_message_id?: string } {
 		const id = this.#current?.answerId ?? null;
 		return id === null ? {} : { assistant_message_id: id };
@@ -184,7 +170,6 @@ export class Run {
 		this.#deniedCalls.set(id, { ...place, ...denial });
 	}
 
-	/** The attempt failed; the next starts over. */
 	retry(): readonly MeerkatEvent[] {
 		this.hasRetried = true;
 		if (this.#current === null) return [];
@@ -193,7 +178,6 @@ export class Run {
 		return early;
 	}
 
-	/** The model's answer is complete, with this usage. */
 	answered(usage: TokenUsage | null, isTruncated = false): MeerkatEvent[] {
 		const current = this.#current;
 		if (current === null || current.isAnswered) return [];
@@ -212,7 +196,6 @@ export class Run {
 		return [...events, ...current.early, ...this.#finishIfSettled()];
 	}
 
-	/** The run completed. */
 	end(): MeerkatEvent[] {
 		const isPlain = this.#current === null && this.#plainText !== "";
 		return isPlain ? [{ type: "text_complete", content: this.#plainText }] : this.#finish();
@@ -226,7 +209,7 @@ export class Run {
 		return current.isAnswered ? current.calls.flatMap((open) => toResults(open, at)) : current.early;
 	}
 
-	/** The hook's refusal of this call that its result is. */
+	/** Takes the hook's refusal that becomes this call's result. */
 	#takeDenial({ id, function: { name } }: ToolCall, { is_error, message }: ToolReturn): CallDenial | null {
 		const named = this.#deniedCalls.get(id);
 		if (named !== undefined) {
@@ -247,7 +230,7 @@ export class Run {
 		return this.#over(false);
 	}
 
-	/** Ends the call once all its tools have results, or in any case. */
+	/** Ends the call once all its tools have results, or if forced. */
 	#over(isForced: boolean): MeerkatEvent[] {
 		const current = this.#current;
 		if (current === null || !current.isAnswered || current.isOver) return [];

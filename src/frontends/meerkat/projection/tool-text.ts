@@ -1,4 +1,3 @@
-// Converts a tool result to the single text of an event.
 import { joinTexts, type ToolReturn } from "../../../api/values/content.ts";
 
 /** The text that the model reads; a failure is an object with its code. */

@@ -1,7 +1,5 @@
-// Tokens in the forms of the protocol.
 import type { TokenUsage } from "../../../api/values/content.ts";
 
-/** Usage in the form of results: unknown cache counts are left out. */
 export function toResultUsage(usage: TokenUsage) {
 	const { input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens } = toEventUsage(usage);
 	return {
@@ -12,7 +10,6 @@ export function toResultUsage(usage: TokenUsage) {
 	};
 }
 
-/** Usage in the form of events: cached and cache-creating tokens are listed, and are part of the input. */
 export function toEventUsage(usage: TokenUsage) {
 	return {
 		input_tokens: usage.input_other + usage.input_cache_read + usage.input_cache_creation,

@@ -1,4 +1,3 @@
-// The sessions of a realm: those that this process uses, and those that earlier processes left.
 import type { SessionInfo, SessionsApi } from "../../../kernel/api.ts";
 import { readFacts, type SessionFacts } from "../projection/facts.ts";
 
@@ -13,20 +12,15 @@ interface KnownFacts {
 	readonly facts: SessionFacts;
 }
 
-/** Reads what a list says of sessions that are not loaded. */
 export class RealmList {
 	readonly #sessions: Pick<SessionsApi, "list" | "storedEvents">;
-	/** Of the page that was listed last. */
 	#facts = new Map<string, KnownFacts>();
 
 	constructor(sessions: Pick<SessionsApi, "list" | "storedEvents">) {
 		this.#sessions = sessions;
 	}
 
-	/**
-	 * All sessions, oldest first: their ids begin with the time. `read` gives the facts of those that are not `followed`, in
-	 * which others may do things that this connection does not hear of.
-	 */
+	/** All sessions, oldest first, because ids begin with the time. `read` gets facts of sessions not `followed`. */
 	async all(
 		loaded: readonly SessionInfo[],
 		followed: ReadonlySet<string>,

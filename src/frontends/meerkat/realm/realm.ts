@@ -1,16 +1,14 @@
-// The realm of a server: its sessions and its configuration, apart from those of other realms.
 import { isRecord } from "../../../base/json.ts";
 import type { Method } from "../../../ports/rpc/methods.ts";
 
 export interface Realm {
 	readonly id: string;
-	/** What this process is called in it; null for nothing. */
+	/** This process's name in the realm; null for none. */
 	readonly instance: string | null;
 	/** How its sessions are stored. */
 	readonly backend: "jsonl" | "memory";
 }
 
-/** As replies about the configuration have it. */
 export function toRealmMembers(realm: Realm | null): {
 	readonly realm_id?: string;
 	readonly instance_id?: string | null;
@@ -21,25 +19,20 @@ export function toRealmMembers(realm: Realm | null): {
 	return { realm_id: id, instance_id: instance, backend };
 }
 
-/** The realm of a server that is started without one. */
+/** The realm of a server started without one. */
 const plainRealm = "default";
 
-/** What stands before the ids of its sessions in references. */
 export function toRealmId(realm: Realm | null): string {
 	return realm?.id ?? plainRealm;
 }
 
-/** A session by its realm and its id. */
 export function toSessionRef(realmId: string, sessionId: string): string {
 	return `${realmId}:${sessionId}`;
 }
 
 const reference = /^([A-Za-z0-9][A-Za-z0-9._-]{0,99}):(.*)$/s;
 
-/**
- * A method whose `session_id` may be a reference to a session of this realm. One of another realm is refused: its sessions
- * are not to be had here.
- */
+/** Accepts references to sessions of this realm as `session_id`; rejects those of other realms. */
 export function inRealm(realmId: string, method: Method): Method {
 	return {
 		...method,

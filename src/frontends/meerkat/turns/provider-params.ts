@@ -1,4 +1,3 @@
-// `provider_params`: how the model draws its answer and whether it reasons, as options of the kernel.
 import * as v from "valibot";
 import { cut } from "../../../base/text/sentence.ts";
 import type { TurnOptions } from "../../../kernel/api.ts";
@@ -11,7 +10,7 @@ const number = v.pipe(
 );
 const maximumTokens = 4_294_967_295;
 
-/** What one provider alone has: the members that an adapter here sends. Others are refused by their names. */
+/** Provider-specific members that an adapter sends; others are rejected by name. */
 const tags = {
 	anthropic: { provider: v.literal("anthropic"), thinking_budget_tokens: nullish(count) },
 	gemini: { provider: v.literal("gemini"), thinking_budget: nullish(count), top_p: nullish(number) },
@@ -20,7 +19,7 @@ const tags = {
 const isTagged = (provider: unknown): provider is keyof typeof tags =>
 	provider === "anthropic" || provider === "gemini";
 
-/** The member of a tag that is not supported, as errors show it; null when each one is. */
+/** The first unsupported member of a tag, for errors; null if all are supported. */
 function unknownOfTag(given: Readonly<Record<string, unknown>>): string | null {
 	const { provider } = given;
 	if (isTagged(provider)) return unknownMember(given, Object.keys(tags[provider]));
@@ -37,7 +36,7 @@ export const providerTagSchema = v.pipe(
 	v.variant("provider", [v.object(tags.anthropic), v.object(tags.gemini)]),
 );
 
-/** Members that have no effect here are refused by their names, as those that the contract does not have. */
+/** Members without an effect here are rejected by name, like unknown ones. */
 export const providerParamsSchema = v.pipe(
 	plainObject,
 	v.check(
@@ -49,9 +48,8 @@ export const providerParamsSchema = v.pipe(
 		temperature: nullish(number),
 		top_p: nullish(number),
 		max_output_tokens: nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(maximumTokens))),
-		/** Whether the model reasons; `silent`, its reasoning is not sent. */
+		/** `silent`: the reasoning is not sent. */
 		reasoning: nullish(v.picklist(["emit", "silent", "off"])),
-		/** Tokens that it may reason with. */
 		thinking_budget_tokens: nullish(v.pipe(count, v.maxValue(maximumTokens))),
 		provider_tag: nullish(providerTagSchema),
 	}),
@@ -78,7 +76,6 @@ const nothing = {
 	provider_tag: null,
 };
 
-/** What counts from a turn on: the params themselves, or an action. */
 export const providerParamsChangeSchema = v.pipe(
 	plainObject,
 	v.union([
@@ -99,7 +96,6 @@ function budgetOf(tag: v.InferOutput<typeof providerTagSchema> | null): number |
 	return tag.provider === "anthropic" ? tag.thinking_budget_tokens : tag.thinking_budget;
 }
 
-/** The tokens that the model may reason with; null where nothing is said of it. */
 export function thinkingBudgetOf({ thinking_budget_tokens: budget, provider_tag: tag }: ProviderParams): number | null {
 	return budget ?? budgetOf(tag);
 }

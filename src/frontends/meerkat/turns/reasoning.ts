@@ -1,12 +1,9 @@
-// Whether the model of a session leaves open what `provider_params` ask of its reasoning.
+// Checks what `provider_params` ask of the reasoning of a session's model.
 import type { ModelOption, SessionApi } from "../../../kernel/api.ts";
 import { NamedError } from "../errors.ts";
 import { type ProviderParams, thinkingBudgetOf } from "./provider-params.ts";
 
-/**
- * Throws INVALID_PARAMS for reasoning that the session's model cannot do, or cannot do without: what these params ask of it,
- * or, without params, the budget that an earlier request chose. `alias` is the model that the session is about to have.
- */
+/** Throws INVALID_PARAMS for reasoning that the model `alias` cannot do or cannot do without. */
 export async function checkReasoning(
 	session: SessionApi,
 	params: ProviderParams | null,
@@ -33,7 +30,7 @@ export async function checkReasoning(
 		throw refuse("provider_tag", `is of the provider ${tag.provider}, and ${said(option)} has no such fields`);
 }
 
-/** What a model can do that is not in the settings, nobody knows. */
+/** The abilities of a model outside the settings are unknown. */
 function checkMode(wanted: NonNullable<ProviderParams["reasoning"]>, { alias, thinking }: ModelOption): void {
 	if (wanted === "off" && thinking === "always")
 		throw refuse("reasoning", `cannot be ${wanted}: the model ${alias} always reasons`);
@@ -43,7 +40,7 @@ function checkMode(wanted: NonNullable<ProviderParams["reasoning"]>, { alias, th
 
 const budgetName = "thinking_budget_tokens";
 
-/** `since` says how the session came to the budget, where the request does not have it. */
+/** `since` says where the budget comes from if the request does not set it. */
 function checkBudget(budget: number, option: ModelOption | undefined, since = ""): void {
 	const refuseBudget = (what: string) => refuse(budgetName, what, since);
 	const range = option?.thinkingBudgets;

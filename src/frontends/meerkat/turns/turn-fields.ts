@@ -1,4 +1,3 @@
-// Fields of requests that say how a session's turns run: what they are as options of the kernel.
 import * as v from "valibot";
 import type { TurnOptions, TurnOptionsChange } from "../../../kernel/api.ts";
 import { type BlocksOrText, blocksOrTextSchema, toInput } from "../wire/blocks.ts";
@@ -11,7 +10,6 @@ import {
 	toSampling,
 } from "./provider-params.ts";
 
-/** Texts that a request may have. */
 const maximumTexts = 1000;
 const texts = v.pipe(
 	v.array(v.string(), "must be a list of texts"),
@@ -19,7 +17,6 @@ const texts = v.pipe(
 );
 const names = v.pipe(v.array(v.string()), v.maxLength(maximumTexts));
 
-/** A text for the system prompt, or none at all. */
 export const systemPromptSchema = v.union(
 	[v.string(), v.pipe(plainObject, v.strictObject({ action: v.literal("disable") }))],
 	'must be a string or {"action":"disable"}',
@@ -31,7 +28,7 @@ export const toolOverlaySchema = v.pipe(
 	v.strictObject({ allowed_tools: nullish(names), blocked_tools: nullish(names) }),
 );
 
-/** The tools of a session, by name: all, these alone, or all but these. */
+/** All tools, only these, or all but these. */
 export const toolFilterSchema = v.union(
 	[
 		v.literal("All"),
@@ -43,36 +40,34 @@ export const toolFilterSchema = v.union(
 
 /** The fields of `session/create` and `turn/start`. */
 export const inputFields = {
-	/** Messages before the prompt, which stay in the conversation; contract only, like all of these. */
+	/** Messages before the prompt that stay in the conversation; contract only, like all of these. */
 	injected_context: nullish(
 		v.pipe(
 			v.array(blocksOrTextSchema, "must be a list of texts or of lists of blocks"),
 			v.maxLength(maximumTexts, `must have at most ${maximumTexts} messages`),
 		),
 	),
-	/** Skills whose texts precede the prompt, as messages that stay in the conversation. */
+	/** Skill texts that precede the prompt, as messages that stay in the conversation. */
 	skill_refs: nullish(skillRefsSchema),
-	/** At the end of the system prompt. */
+	/** Appended to the system prompt. */
 	additional_instructions: nullish(texts),
-	/** A message after the prompt, which does not stay in the conversation. */
+	/** A message after the prompt that does not stay in the conversation. */
 	transient_turn_context: nullish(v.string("must be a text")),
 };
 export const turnFields = {
 	...inputFields,
-	/** Added to the system prompt from now on; disabled, there is none from now on. */
+	/** Added to the system prompt from now on; "disable" removes the system prompt. */
 	system_prompt: nullish(systemPromptSchema),
-	/** From now on. */
 	provider_params: nullish(providerParamsChangeSchema),
-	/** The tools of this turn. */
 	turn_tool_overlay: nullish(toolOverlaySchema),
 };
 export const createFields = {
 	...inputFields,
 	provider_params: nullish(providerParamsSchema),
 	tool_filter: nullish(toolFilterSchema),
-	/** Skills whose texts end the system prompt. */
+	/** Skill texts appended to the system prompt. */
 	preload_skills: nullish(skillKeysSchema),
-	/** A JSON Schema of the last answer of each run, or an object with it as its `schema`. */
+	/** A JSON Schema for each run's last answer, or an object with it as `schema`. */
 	output_schema: nullish(
 		v.custom<Readonly<Record<string, unknown>>>(isSchema, "Schema must be a JSON object at the root"),
 	),
@@ -84,10 +79,10 @@ function isSchema(value: unknown): boolean {
 	return v.is(plainObject, value);
 }
 
-/** Requests for structured output after the first one, unless the client says how many. */
+/** Default requests for structured output after the first one. */
 const standardRetries = 2;
 
-/** What counts for every turn of a session that is created with these fields. */
+/** The options for every turn of a session created with these fields. */
 export function toEveryTurn(
 	params: Readonly<Record<"output_schema", Readonly<Record<string, unknown>> | null>> & {
 		readonly provider_params: ProviderParams | null;
@@ -108,13 +103,12 @@ function toLimits(filter: Exclude<v.InferOutput<typeof toolFilterSchema>, string
 	return "Allow" in filter ? { allowed: filter.Allow, blocked: [] } : { allowed: null, blocked: filter.Deny };
 }
 
-/** Clients also send the schema with a name and the like. */
 function unwrapped(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
 	const { schema } = given;
 	return v.is(plainObject, schema) && !("type" in given) ? schema : given;
 }
 
-/** What counts for one turn with these fields, and with the texts of the skills that it chooses. */
+/** The options for one turn with these fields and skill texts. */
 export function toOneTurn(
 	fields: {
 		readonly injected_context: readonly BlocksOrText[] | null;
@@ -135,7 +129,7 @@ export function toOneTurn(
 	};
 }
 
-/** What counts from a turn with these fields on; null when they change nothing. */
+/** The options from this turn on; null if nothing changes. */
 export function toLaterTurns(fields: {
 	readonly system_prompt: SystemPrompt | null;
 	readonly provider_params: ProviderParams | null;

@@ -1,4 +1,3 @@
-// `turn/*`: turns of one session run one after the other, and none waits for another session.
 import { createDeferred } from "../../../base/deferred.ts";
 import type { SessionInfo } from "../../../kernel/api.ts";
 import { defineMethod, type Method, type Respond } from "../../../ports/rpc/methods.ts";
@@ -54,7 +53,7 @@ export class TurnMethods {
 	/** In the contract a turn that comes during another waits for its end. */
 	async #turn(params: TurnStartParams, answered: Promise<void>): Promise<RunResult> {
 		const { session_id: id } = params;
-		// The rules are those of its arrival, also when the client asks for capabilities meanwhile.
+		// The rules at arrival apply, even if the client requests capabilities meanwhile.
 		const { isContract } = this.#sessions.client.codec();
 		if (isContract) refuseUnhonoredOfTurn(params);
 		else refuseUnhonoredOfFirst(params, "turn");
@@ -65,7 +64,7 @@ export class TurnMethods {
 
 	async #runTurn(params: TurnStartParams, answered: Promise<void>, isContract: boolean): Promise<RunResult> {
 		const { session_id: id } = params;
-		// The slots see by the error whether there is no room.
+		// Turn slots recognize lack of room by the error.
 		const start = () => this.#sessions.inOrder(id, () => this.#start(params, answered));
 		for (;;) {
 			const { handle, ended, isOfEvents } = await this.begin(isContract, () =>
@@ -73,12 +72,12 @@ export class TurnMethods {
 			);
 			const result = ended.finally(() => handle.release());
 			if (!isOfEvents) return await result;
-			// However the run of the events ended: the prompt has one of its own.
+			// The prompt gets its own run, however the events' run ended.
 			await result.catch(() => {});
 		}
 	}
 
-	/** Begins the run of the prompt, or first one of what happened elsewhere since the last one. */
+	/** Runs the prompt, after a separate run for outside events if there are any. */
 	async #start(params: TurnStartParams, answered: Promise<void>) {
 		const { session_id: id, prompt } = params;
 		const { isContract } = this.#sessions.client.codec();
@@ -86,7 +85,7 @@ export class TurnMethods {
 		try {
 			const attached = await this.#sessions.attach(handle);
 			const { facts } = await this.#sessions.remember(handle);
-			// What can be refused is looked at first: a request that is refused changes nothing, and runs nothing.
+			// Check first what can be refused, so that a refused request changes nothing.
 			const model = await this.#wantedModel(params, handle.info);
 			if (isContract) await checkReasoning(handle.session, params.provider_params, model);
 			const skills = isContract ? await chooseSkills(params.skill_refs, this.#sessions.kernelApi.sessions) : noSkills;
@@ -126,7 +125,7 @@ export class TurnMethods {
 		}
 	}
 
-	/** The model that this turn and all later ones shall have; null for the one that the session has. */
+	/** The requested model for this and later turns; null to keep the current one. */
 	async #wantedModel({ model, provider }: TurnStartParams, current: SessionInfo): Promise<string | null> {
 		const { client, kernelApi } = this.#sessions;
 		if (!client.codec().isContract || (model === null && (provider === null || provider === current.provider)))
@@ -172,7 +171,7 @@ export class TurnMethods {
 	}
 }
 
-/** Does the work of a request; what it is given resolves when the request is answered. */
+/** `work` gets a promise that resolves when the request is answered. */
 export async function answering<T>(work: (answered: Promise<void>) => Promise<T>): Promise<T> {
 	const answered = createDeferred<void>();
 	try {

@@ -1,20 +1,17 @@
-// Turns of one session that come while another runs wait for its end, in the order in which they came.
 import { KernelError } from "../../../base/errors.ts";
 
-/** Turns of one session that may wait. */
+/** Maximum waiting turns per session. */
 export const maximumQueue = 64;
 
 interface Line {
-	/** Turns that wait. */
 	length: number;
-	/** Resolves when the last one has ended. */
 	last: Promise<void>;
 }
 
 export class TurnQueue {
 	readonly #lines = new Map<string, Line>();
 
-	/** Runs the turn at once, or after those before it. Fails with `overloaded` when too many wait. */
+	/** Runs the turn now or after earlier ones. Fails `overloaded` when too many wait. */
 	async run<T>(sessionId: string, turn: () => Promise<T>): Promise<T> {
 		const line = this.#lines.get(sessionId);
 		if (line === undefined) return await this.add(sessionId, turn());
@@ -35,7 +32,7 @@ export class TurnQueue {
 		);
 	}
 
-	/** Lets later turns of the session wait for this one, which was begun already or waits. */
+	/** Makes later turns of the session wait for this one. */
 	add<T>(sessionId: string, turn: Promise<T>): Promise<T> {
 		const line = this.#lines.get(sessionId) ?? { length: 0, last: Promise.resolve() };
 		// One that was not queued may be refused while those before it go on.

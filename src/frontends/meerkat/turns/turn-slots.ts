@@ -1,30 +1,23 @@
-// Turns of the contract wait when too many run at once, in the order in which they came, whatever session they are for. What
-// all connections of a process share of waiting turns.
+// Contract turns wait, in order of arrival, while too many run in the process.
 import { createDeferred, type Deferred } from "../../../base/deferred.ts";
 import { KernelError } from "../../../base/errors.ts";
 import type { SessionsApi } from "../../../kernel/api.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
-/** Turns of a process that may wait because too many run. */
+/** Maximum turns per process that wait because too many run. */
 export const maximumWaiting = 64;
 
 interface WaitingTurn {
-	/** When it came, counted. */
 	readonly place: number;
 	readonly room: Deferred<void>;
 }
 
 export class TurnSlots {
-	/** Turns that this protocol has begun and that go on. */
 	#running = 0;
-	/** In the order in which they came. */
 	readonly #waiting: WaitingTurn[] = [];
 	#arrivals = 0;
 
-	/**
-	 * Begins a turn, at once or when there is room for it. Fails with what `begin` throws; `overloaded` also when too many
-	 * wait, and when no turn of this protocol runs whose end could make room.
-	 */
+	/** Begins a turn now or when there is room. Fails `overloaded` when too many wait or none could make room. */
 	async begin<T extends { readonly ended: Promise<unknown> }>(begin: () => Promise<T>): Promise<T> {
 		this.#arrivals += 1;
 		const place = this.#arrivals;
@@ -37,7 +30,7 @@ export class TurnSlots {
 				this.#follow(turn.ended);
 				return turn;
 			} catch (thrown) {
-				// Without one that ran meanwhile there is none to wait for.
+				// Without a turn that ran meanwhile there is nothing to wait for.
 				if (!(thrown instanceof NoRoomError) || before + this.#running === 0) {
 					this.#wakeNext();
 					throw thrown;
@@ -77,10 +70,9 @@ export class TurnSlots {
 	}
 }
 
-/** Too many turns run: that of a session which could not be loaded is no such error. */
+/** Too many turns run; not for a session that could not be loaded. */
 class NoRoomError extends KernelError {}
 
-/** Starts a turn of a loaded session; `TurnSlots` knows its errors by this. */
 export async function startInRoom<T>(start: () => Promise<T>): Promise<T> {
 	try {
 		return await start();
@@ -90,16 +82,13 @@ export async function startInRoom<T>(start: () => Promise<T>): Promise<T> {
 	}
 }
 
-/** What waits in a process. */
 export interface WaitingTurns {
-	/** By session. */
 	readonly queue: TurnQueue;
 	readonly slots: TurnSlots;
 }
 
 const known = new WeakMap<SessionsApi, WaitingTurns>();
 
-/** The same for all connections to these sessions. */
 export function waitingTurnsOf(sessions: SessionsApi): WaitingTurns {
 	const found = known.get(sessions) ?? { queue: new TurnQueue(), slots: new TurnSlots() };
 	known.set(sessions, found);

@@ -1,4 +1,3 @@
-// Content as blocks, in prompts and in results of the client's tools: text, and images with their data.
 import * as v from "valibot";
 import {
 	type ContentPart,
@@ -14,13 +13,11 @@ export const imageBlockSchema = v.object({
 	type: v.literal("image"),
 	media_type: v.pipe(v.string(), v.regex(/^image\/[a-z0-9.+-]{1,100}$/, "must be the type of an image")),
 	source: v.literal("inline"),
-	/** Base64. */
 	data: v.pipe(v.string(), v.check(isBase64, "must be base64")),
 });
 export const blockSchema = v.variant("type", [textBlockSchema, imageBlockSchema]);
 export type Block = v.InferOutput<typeof blockSchema>;
 
-/** A text, or blocks. */
 export const blocksOrTextSchema = v.union(
 	[v.string(), v.array(blockSchema)],
 	'must be a text or a list of blocks: {"type":"text","text"} or {"type":"image","source":"inline","media_type","data"} with data in base64',
@@ -36,7 +33,6 @@ export function toPart(block: Block): ContentPart {
 	return mediaPart("image", toDataUri(block.media_type, block.data));
 }
 
-/** The input as a client of the protocol sent it. Images at an address, which such clients do not send, are left out. */
 export function toBlocks(input: UserInput): BlocksOrText {
 	if (typeof input === "string") return input;
 	return input.flatMap((part): readonly Block[] => {
@@ -48,14 +44,14 @@ export function toBlocks(input: UserInput): BlocksOrText {
 	});
 }
 
-/** Both, the first before the second; texts with an empty line between them. */
+/** Both, in order; texts are separated by an empty line. */
 export function joined(first: BlocksOrText, second: BlocksOrText): BlocksOrText {
 	if (first.length === 0) return second;
 	if (typeof first === "string" && typeof second === "string") return `${first}\n\n${second}`;
 	return [first, second].flatMap((content) => (typeof content === "string" ? [textPart(content)] : content));
 }
 
-/** Without a regular expression over the whole, which may be megabytes. */
+/** Not one regular expression, because the text may have megabytes. */
 function isBase64(text: string): boolean {
 	const padding = text.indexOf("=");
 	const end = padding === -1 ? "" : text.slice(padding);

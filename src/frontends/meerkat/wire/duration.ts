@@ -1,5 +1,3 @@
-// Parses durations as people write them: amounts with units, one after the other.
-
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const whole = /^\s*(\d+(\.\d+)?\s*(ms|s|m|h|d)\s*)+$/;
 

@@ -1,4 +1,4 @@
-// What the shapes of Meerkat RPC are built from.
+// Building blocks of the wire shapes.
 import * as v from "valibot";
 import { isRecord } from "../../../base/json.ts";
 import { toSessionId } from "./session-id.ts";
@@ -6,7 +6,6 @@ import { toSessionId } from "./session-id.ts";
 export const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
 /** Member names that valibot's record schema silently drops. */
 const lostNames = ["__proto__", "constructor", "prototype"];
-/** An object whose members have names of the client's choice. */
 export const namedObject = v.pipe(
 	plainObject,
 	v.check(
@@ -20,10 +19,10 @@ export const unsigned = v.pipe(count, v.maxValue(4_294_967_295));
 /** The library's schemas accept lists as objects. */
 export const params = <E extends v.ObjectEntries>(entries: E) => v.pipe(plainObject, v.object(entries));
 
-/** With what else there is, for methods that refuse it. */
+/** Keeps unknown members, for methods that reject them. */
 export const looseParams = <E extends v.ObjectEntries>(entries: E) => v.pipe(plainObject, v.looseObject(entries));
 
-/** For methods that refuse what they do not know. */
+/** Rejects unknown members. */
 export const strictParams = <E extends v.ObjectEntries>(entries: E) =>
 	v.pipe(
 		plainObject,

@@ -1,5 +1,3 @@
-// Parses session ids as clients spell them: any UUID in any usual spelling.
-
 const plain = /^[0-9a-f]{32}$/;
 const hyphenated = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -12,7 +10,7 @@ export function toSessionId(text: string): string | null {
 	return [bare.slice(0, 8), bare.slice(8, 12), bare.slice(12, 16), bare.slice(16, 20), bare.slice(20)].join("-");
 }
 
-/** The id of the run that a turn is, spelled as those of the contract. */
+/** The run id in contract spelling. */
 export function toRunId(turnId: string): string {
 	return toSessionId(turnId) ?? turnId;
 }

@@ -1,5 +1,3 @@
-// The wire shapes of Meerkat RPC's events: those of the first protocol, those of the current contract, and the
-// contract's event envelope.
 import * as v from "valibot";
 import { hookDenialSchema, hookFaultSchema, sessionHookPointSchema } from "../../../api/values/hooks/session-hook.ts";
 import { isRecord } from "../../../base/json.ts";
@@ -10,7 +8,6 @@ const text = v.string();
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const plainObject = v.custom<Record<string, unknown>>(isRecord, "an object is needed");
 
-/** Tokens; null for unknown cache counts. */
 export const eventUsageSchema = v.object({
 	input_tokens: count,
 	output_tokens: count,
@@ -53,7 +50,6 @@ export const seedEvents = {
 	hook_denied: event("hook_denied", { ...hookPlace, ...hookDenialSchema.entries }),
 	budget_warning: event("budget_warning", {
 		budget_type: v.picklist(["tokens", "time", "tool_calls"]),
-		/** Tokens, seconds or calls. */
 		used: count,
 		limit: count,
 		percent: v.number(),
@@ -64,12 +60,12 @@ export const seedEvents = {
 
 const content = v.array(v.object({ type: v.literal("text"), text }));
 
-/** Names the run; absent in events of a turn that has no id. */
+/** Absent in events of a turn without an id. */
 const identity = {
 	identity: v.exactOptional(
 		v.object({
 			run_id: text,
-			/** The prompt that began it: each run has one of its own, but for those of external events, which have none. */
+			/** The prompt that began the run; external events have none. */
 			interaction_id: v.exactOptional(text),
 			turn_input: v.exactOptional(v.literal("typed_text")),
 		}),
@@ -79,7 +75,6 @@ const identity = {
 export const accountingSchema = v.object({
 	provider: text,
 	model: text,
-	/** All input tokens, cached ones among them. */
 	presented_tokens: count,
 	convention: text,
 	aggregation: v.literal("sum_disjoint_provider_components"),
@@ -89,12 +84,10 @@ export const countedUsageSchema = v.object({
 	...eventUsageSchema.entries,
 	accounting: v.exactOptional(accountingSchema),
 });
-/** Names the answer of the model, here and in `session/history`. */
 const answer = { assistant_message_id: v.exactOptional(text) };
-/** What failed: the model, a hook, a budget, or something else; or that a person cancelled the run. */
+/** Also used when a person cancelled the run. */
 export const errorClassSchema = v.picklist(["llm", "hook", "budget", "cancelled", "internal"]);
 export type ErrorClass = v.InferOutput<typeof errorClassSchema>;
-/** Why a run failed. */
 export const terminalCauseSchema = v.picklist([
 	"llm_failure",
 	"retry_exhausted",
@@ -106,10 +99,8 @@ export const terminalCauseSchema = v.picklist([
 	"fatal_failure",
 ]);
 export type TerminalCause = v.InferOutput<typeof terminalCauseSchema>;
-/** How it ended. */
 export const terminalOutcomeSchema = v.picklist(["failed", "budget_exhausted", "time_budget_exceeded"]);
 
-/** Members that only the contract has. */
 export const contractMembers = {
 	run_started: { input: v.object({ kind: v.literal("content"), content: blocksOrTextSchema }), ...identity },
 	turn_started: answer,
@@ -126,9 +117,9 @@ export const contractMembers = {
 				max_retries: count,
 				computed_delay_ms: count,
 				selected_delay_ms: count,
-				/** Never: a wait is not made longer because the provider limits requests, unless it says how long. */
+				/** Always false: rate limits do not lengthen waits unless the provider gives a delay. */
 				rate_limit_floor_applied: v.literal(false),
-				/** Never: no budget makes a wait shorter. */
+				/** Always false: budgets do not shorten waits. */
 				budget_capped: v.literal(false),
 			}),
 		}),
@@ -137,7 +128,7 @@ export const contractMembers = {
 	hook_failed: { reason: hookFaultSchema },
 	text_complete: answer,
 	turn_completed: { usage: countedUsageSchema, ...answer },
-	/** `extraction_required` says that the output that must match a schema follows. */
+	/** `extraction_required` announces schema output. */
 	run_completed: { extraction_required: v.boolean(), ...identity, ...answer },
 	tool_execution_completed: { content },
 	tool_result_received: { content },
@@ -164,7 +155,7 @@ export const contractMembers = {
 				]),
 			),
 		}),
-		/** Absent for a run that a person cancelled, like the reason. */
+		/** Absent, like the reason, for a run that a person cancelled. */
 		terminal_cause_kind: v.exactOptional(terminalCauseSchema),
 		...identity,
 	},
@@ -175,7 +166,7 @@ export const contractEvents = {
 	run_started: v.object({ ...seedEvents.run_started.entries, ...contractMembers.run_started }),
 	turn_started: v.object({ ...seedEvents.turn_started.entries, ...contractMembers.turn_started }),
 	reasoning_delta: event("reasoning_delta", { delta: text, ...answer }),
-	/** After the end of the run: its output in the form that its session was created with. */
+	/** After the end of the run: its output in the session's schema. */
 	extraction_succeeded: event("extraction_succeeded", {
 		session_id: text,
 		structured_output: v.unknown(),
@@ -188,14 +179,14 @@ export const contractEvents = {
 		reason: text,
 		request_usage: v.array(countedUsageSchema),
 	}),
-	/** Before a run: skills that its request or its session chose, as the model gets them. */
+	/** Before a run: the chosen skills, as the model gets them. */
 	skills_resolved: event("skills_resolved", { skills: v.array(skillKeySchema), injection_bytes: count }),
-	/** Before a run: one that its session was to begin with, and begins without. */
+	/** Before a run: a preloaded skill that does not exist. */
 	skill_resolution_failed: event("skill_resolution_failed", {
 		skill_key: skillKeySchema,
 		reason: v.object({ reason_type: v.literal("not_found"), key: skillKeySchema }),
 	}),
-	/** The tools of a session change with one of its MCP servers: before the run from which it counts, and in it. */
+	/** A server change: pending before the run in which it takes effect, and its outcome within that run. */
 	tool_config_changed: event("tool_config_changed", {
 		payload: v.object({
 			operation: v.picklist(["add", "reload"]),
@@ -232,10 +223,8 @@ export type SeedEvent = Delivered<typeof seedEvents>;
 export type ContractEvent = Delivered<typeof contractEvents>;
 
 type Requested = { readonly type: "tool_call_requested" };
-/** An event with the members of both eras. */
 export type MeerkatEvent = Exclude<ContractEvent, Requested> | Extract<SeedEvent, Requested>;
 
-/** The params of `session/event` in the current contract. */
 export const eventEnvelopeSchema = v.object({
 	/** In lower case with hyphens, as clients require. */
 	event_id: v.pipe(text, v.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)),
@@ -243,7 +232,6 @@ export const eventEnvelopeSchema = v.object({
 	/** Counts the events of a session. */
 	seq: count,
 	timestamp_ms: count,
-	/** The event. */
 	payload: plainObject,
 });
 export type EventEnvelope = v.InferOutput<typeof eventEnvelopeSchema> & { readonly payload: ContractEvent };

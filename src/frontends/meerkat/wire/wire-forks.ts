@@ -1,4 +1,3 @@
-// The wire shapes of forks.
 import * as v from "valibot";
 import { blockSchema, blocksOrTextSchema, textBlockSchema } from "./blocks.ts";
 import { count, nullish, sessionId, strictParams } from "./schema.ts";
@@ -7,7 +6,6 @@ const answerTextSchema = v.object({ block_type: v.literal("text"), data: v.objec
 
 const source = {
 	session_id: sessionId,
-	/** Counts the messages of `session/history`, from 0. */
 	message_index: count,
 	/** There is no other behavior for a session that works. */
 	running_behavior: nullish(v.literal("reject")),
@@ -15,7 +13,6 @@ const source = {
 };
 export const forkAtParamsSchema = strictParams(source);
 
-/** Replaces the message at the index. */
 const messageReplacementSchema = v.object({
 	type: v.literal("message"),
 	message: v.variant(
@@ -27,7 +24,6 @@ const messageReplacementSchema = v.object({
 		"must be a message with the role user or block_assistant",
 	),
 });
-/** A block in place of one of the message at the index. */
 const userBlockReplacementSchema = v.object({
 	type: v.literal("user_content_block"),
 	block_index: count,

@@ -1,25 +1,21 @@
-// The wire shapes of `session/history`: its page, and the kinds of message.
 import * as v from "valibot";
 import { count, nullish, params, plainObject, sessionId } from "./schema.ts";
 
 export const sessionHistoryParamsSchema = params({
 	session_id: sessionId,
-	/** Messages to skip, from the first; null for none. */
 	offset: nullish(count),
-	/** The most messages to return; null for all in the first protocol, for 100 in the contract, which allows 1000. */
+	/** Null for all in the first protocol, for 100 (at most 1000) in the contract. */
 	limit: nullish(count),
 });
 export type SessionHistoryParams = v.InferOutput<typeof sessionHistoryParamsSchema>;
 
 /** ISO 8601. */
 const created = { created_at: v.string() };
-/** The run to which it belongs, and the input of that run; contract only, where it is known. */
 const ofRun = { interaction_id: v.exactOptional(v.string()), run_id: v.exactOptional(v.string()) };
 const textBlock = v.object({ type: v.literal("text"), text: v.string() });
 const block = <T extends string, E extends v.ObjectEntries>(type: T, entries: E) =>
 	v.object({ block_type: v.literal(type), data: v.object(entries) });
 
-/** The kinds of message of `session/history`, and what some of them are made of. */
 export const textAnswerSchema = block("text", { text: v.string() });
 export const reasoningAnswerSchema = block("reasoning", { text: v.string() });
 export const toolUseAnswerSchema = block("tool_use", { id: v.string(), name: v.string(), args: plainObject });
@@ -57,10 +53,8 @@ export const sessionHistoryResultSchema = v.object({
 	session_id: v.string(),
 	/** `<realm>:<id>`; contract only. */
 	session_ref: v.exactOptional(v.string()),
-	/** Of the whole history. */
 	message_count: count,
 	offset: count,
-	/** As requested. */
 	limit: v.exactOptional(count),
 	has_more: v.boolean(),
 	messages: v.array(historyMessageSchema),

@@ -1,5 +1,4 @@
-// `hooks_override` of `session/create`: session hooks in addition to those of the settings. Members without an effect and guards that
-// cannot be enforced are rejected, so that no client believes in a guard that is missing.
+// Hook members without an effect and unenforceable guards are rejected, so that no client relies on a missing guard.
 import * as v from "valibot";
 import {
 	denyingPoints,
@@ -12,7 +11,7 @@ import { namedObject, nullish, plainObject } from "./schema.ts";
 
 const text = v.string();
 const textWithoutNul = v.pipe(text, v.regex(/^[^\0]*$/, "must not contain a NUL character"));
-/** Milliseconds of a hook that does not say how long it may take. */
+/** Default hook timeout in milliseconds. */
 const standardTime = 5000;
 const standardPriority = 100;
 
@@ -47,7 +46,7 @@ export const hookRuntimes = {
 	}),
 };
 
-/** Handlers within the server are named by others; there are none here. */
+/** There are no in-process handlers here. */
 const runtimeSchema = v.pipe(
 	plainObject,
 	v.check(
@@ -65,10 +64,9 @@ export const hookEntrySchema = v.pipe(
 		mode: v.optional(v.picklist(["foreground", "background"]), "foreground"),
 		capability: v.optional(v.picklist(["observe", "guardrail"]), "observe"),
 		priority: v.optional(v.pipe(v.number(), v.integer()), standardPriority),
-		/** Without it the run fails with the hook, unless that runs in the background. */
+		/** By default the run fails with the hook, unless the hook runs in the background. */
 		failure_policy: nullish(v.picklist(["fail_open", "fail_closed"])),
 		timeout_ms: nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(longestHookTime))),
-		/** No hook sees the requests for structured output. */
 		model_operations: nullish(v.literal("ordinary_only")),
 		runtime: runtimeSchema,
 	}),

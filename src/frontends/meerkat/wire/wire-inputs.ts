@@ -1,10 +1,9 @@
-// The wire shapes of what a session gets without a turn: context, and events from elsewhere.
 import * as v from "valibot";
 import { isNestedWithin } from "../../../base/json.ts";
 import { blockSchema, textBlockSchema } from "./blocks.ts";
 import { nullish, params, sessionId } from "./schema.ts";
 
-/** Longer ones are refused: they are stored with each session. */
+/** Longer ones are rejected: they are stored with each session. */
 const key = v.pipe(
 	v.string(),
 	v.check(
@@ -23,7 +22,7 @@ export type InjectContextParams = v.InferOutput<typeof injectContextParamsSchema
 export const injectContextResultSchema = v.object({ status: v.picklist(["applied", "duplicate"]) });
 export type InjectContextResult = v.InferOutput<typeof injectContextResultSchema>;
 
-/** Levels of a payload: the model gets it as indented text. */
+/** Maximum nesting of a payload, which the model gets as indented text. */
 const deepestPayload = 100;
 
 export const externalEventParamsSchema = params({
@@ -55,7 +54,6 @@ const inputStateSchema = v.object({
 	created_at: v.string(),
 	updated_at: v.string(),
 });
-/** The second for one that was sent before under its key. */
 export const externalEventResultSchema = v.union([
 	v.object({ outcome_type: v.literal("accepted"), input_id: v.string(), state: inputStateSchema }),
 	v.object({ outcome_type: v.literal("deduplicated"), input_id: v.string(), existing_id: v.string() }),

@@ -1,4 +1,3 @@
-// The wire shapes of `mcp/*`: the MCP servers of a session.
 import * as v from "valibot";
 import { namedObject, nullish, params, plainObject, sessionId, strictParams } from "./schema.ts";
 
@@ -10,7 +9,6 @@ const name = v.pipe(
 const words = v.pipe(v.array(v.string()), v.maxLength(1000));
 const textsByName = v.pipe(namedObject, v.record(v.string(), v.string()), v.maxEntries(1000));
 
-/** A program that is started, or the address of a server. */
 export const serverConfigSchema = v.pipe(
 	plainObject,
 	v.union(
@@ -36,7 +34,7 @@ export const serverConfigSchema = v.pipe(
 );
 export type ServerConfig = v.InferOutput<typeof serverConfigSchema>;
 
-/** Whether the change outlives the session: it never does here. */
+/** Changes never outlive the session here. */
 const persisted = { persisted: nullish(v.literal(false, "cannot be true: the settings of MCP servers are files")) };
 
 export const mcpAddParamsSchema = strictParams({
@@ -47,7 +45,6 @@ export const mcpAddParamsSchema = strictParams({
 export const mcpRemoveParamsSchema = params({ session_id: sessionId, server_name: name, ...persisted });
 export const mcpReloadParamsSchema = params({
 	session_id: sessionId,
-	/** Null for all of them. */
 	server_name: nullish(name),
 	...persisted,
 });

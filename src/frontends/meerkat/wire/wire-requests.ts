@@ -1,11 +1,9 @@
-// The wire shapes of the requests to clients, and of their results.
 import * as v from "valibot";
 import { contentPartSchema, displayBlockSchema } from "../../../api/values/content.ts";
 import { questionItemSchema } from "../../../api/values/interaction.ts";
 import { imageBlockSchema } from "./blocks.ts";
 import { count, plainObject } from "./schema.ts";
 
-/** Params of `approval/request`, a request to the client. */
 export const approvalRequestSchema = v.object({
 	session_id: v.string(),
 	approval_id: v.string(),
@@ -20,7 +18,6 @@ export const approvalResultSchema = v.object({
 	decision: v.picklist(["approve", "approve_for_session", "reject"]),
 	feedback: v.optional(v.string(), ""),
 });
-/** Params of `question/request`, a request to the client. */
 export const questionRequestSchema = v.object({
 	session_id: v.string(),
 	question_id: v.string(),
@@ -29,18 +26,16 @@ export const questionRequestSchema = v.object({
 });
 /** Far more answers than there are questions. */
 const maximumAnswers = 100;
-/** Answers by question text; empty when nobody answered. */
 export const questionResultSchema = v.object({
 	answers: v.pipe(plainObject, v.maxEntries(maximumAnswers), v.record(v.string(), v.string())),
 });
 
-/** Params of `tool/execute`, a request to the client. */
 export const toolExecuteSchema = v.object({
 	session_id: v.string(),
 	tool_use_id: v.string(),
 	name: v.string(),
 	arguments: v.unknown(),
-	/** The same for a call that is asked for again. Contract only. */
+	/** The same for a repeated call. Contract only. */
 	dedupe_key: v.exactOptional(
 		v.object({
 			run_id: v.string(),
@@ -52,7 +47,6 @@ export const toolExecuteSchema = v.object({
 		}),
 	),
 });
-/** What a client answers to `tool/execute`. */
 export const toolResultSchema = v.object({
 	content: v.union([v.string(), v.array(v.union([contentPartSchema, imageBlockSchema]))]),
 	is_error: v.optional(v.boolean(), false),

@@ -1,16 +1,12 @@
-// The wire shapes of skills: their list, and how requests name them.
 import * as v from "valibot";
 
 const uuid = v.pipe(v.string(), v.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/));
 const named = { source_uuid: v.pipe(v.string(), v.maxLength(100)), skill_name: v.pipe(v.string(), v.maxLength(200)) };
-/** Names a skill. */
 export const skillKeySchema = v.object(named);
 export type SkillKey = v.InferOutput<typeof skillKeySchema>;
 const mostSkills = 100;
 export const skillRefSchema = v.object({ kind: v.literal("structured", "must be structured"), ...named });
-/** Skills for one turn. */
 export const skillRefsSchema = v.pipe(v.array(skillRefSchema), v.maxLength(mostSkills));
-/** Skills for a whole session. */
 export const skillKeysSchema = v.pipe(v.array(skillKeySchema), v.maxLength(mostSkills));
 
 export const skillsListResultSchema = v.object({

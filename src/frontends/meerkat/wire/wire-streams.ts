@@ -1,4 +1,3 @@
-// The wire shapes of subscriptions to sessions, and of stopping one run.
 import * as v from "valibot";
 import { nullish, sessionId, strictParams } from "./schema.ts";
 
@@ -13,7 +12,6 @@ export const streamCloseResultSchema = v.object({
 	already_closed: v.boolean(),
 });
 export type StreamCloseResult = v.InferOutput<typeof streamCloseResultSchema>;
-/** The params of `session/stream_end`. */
 export const streamEndSchema = v.object({
 	stream_id: uuid,
 	session_id: v.string(),
@@ -25,17 +23,16 @@ export type StreamEnd = v.InferOutput<typeof streamEndSchema>;
 export const stopRunParamsSchema = strictParams({
 	session_id: sessionId,
 	run_id: v.string(),
-	/** Why, for the log. */
 	reason: nullish(v.string()),
 });
 export type StopRunParams = v.InferOutput<typeof stopRunParamsSchema>;
 export const stopRunResultSchema = v.object({
 	session_id: v.string(),
 	receipt: v.object({
-		/** `not_current` when this run does not run, or not any more. */
+		/** `not_current` if this run is not running. */
 		outcome: v.picklist(["stopped", "not_current"]),
 		run_id: v.string(),
-		/** The input that the run was about; absent when it does not run. */
+		/** The run's input; absent if it is not running. */
 		contributors: v.exactOptional(
 			v.array(v.object({ input_id: v.string(), completion: v.literal("cancelled"), terminal: v.literal("cancelled") })),
 		),

@@ -1,15 +1,11 @@
-// The deadline for establishing a connection, over all its steps.
 import type { Socket } from "node:net";
 import { orAbort } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { connectTimeout } from "../network-error.ts";
 
 export interface ConnectDeadline {
-	/** Settles like the work, unless the deadline passes first. */
 	within<T>(work: Promise<T>): Promise<T>;
-	/** Runs a step on a socket, which is destroyed if the step fails or the deadline passes. */
 	on<T>(socket: Socket, step: () => Promise<T>): Promise<T>;
-	/** Ends the deadline: the connection was established or abandoned. */
 	withdraw(): void;
 }
 

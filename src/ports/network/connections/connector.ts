@@ -1,5 +1,4 @@
-// Opens connections for requests: direct or through a proxy, only to permitted addresses, with TLS for https. A connection opened
-// ahead of time, or used before, serves the next request to its origin.
+// Only to permitted addresses. A connection opened ahead or used before serves the next request to its origin.
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import type { SecureContext } from "node:tls";
@@ -22,16 +21,12 @@ export interface ConnectorSettings {
 	readonly clock: Clock;
 	/** The trusted authorities; null for the default ones only. */
 	trust(): Promise<SecureContext | null>;
-	/** Null permits every address. */
 	readonly rule: AddressRule | null;
-	/** Milliseconds for establishing a connection, including TLS. */
 	readonly connectTimeout: number;
 }
 
 export interface Connector {
-	/** A connection for a request to the URL's origin. Rejects with the abort reason. */
 	take(url: URL, signal: AbortSignal): Promise<Socket>;
-	/** Returns a connection for reuse by requests to the origin, for `lifetime` milliseconds. */
 	giveBack(url: URL, socket: Socket, lifetime: number): void;
 	/** Opens a connection to the URL's origin and holds it for a while. Rejects if that fails. */
 	openAhead(url: URL): Promise<void>;
@@ -138,7 +133,6 @@ export function createConnector(settings: ConnectorSettings): Connector {
 	};
 }
 
-/** Checks a host before it is resolved, or if a proxy resolves it: its name, or its literal address. */
 export function checkHost(host: string, rule: AddressRule | null): void {
 	refuse(isAddress(host) ? rule?.checkAddress(host, host) : rule?.checkName(host));
 }

@@ -1,9 +1,7 @@
-// Idle connections for the next request to the same origin.
 import type { Socket } from "node:net";
 import type { Clock } from "../../../base/clock.ts";
 
 export interface IdleSockets {
-	/** Holds an idle connection for `lifetime` milliseconds. */
 	add(origin: string, socket: Socket, lifetime: number): void;
 	take(origin: string): Socket | null;
 }
@@ -19,7 +17,6 @@ interface Idle {
 }
 
 export function createIdleSockets(clock: Clock): IdleSockets {
-	/** Oldest first. */
 	const idle = new Set<Idle>();
 	return {
 		add(origin, socket, lifetime) {

@@ -1,4 +1,3 @@
-// TLS over an existing socket: for https origins and TLS proxies.
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { connect, type SecureContext } from "node:tls";

@@ -1,4 +1,3 @@
-// The system's resolver and sockets as a port that tests can replace.
 import { lookup } from "node:dns/promises";
 import { connect, type Socket } from "node:net";
 
@@ -8,9 +7,7 @@ export interface ResolvedAddress {
 }
 
 export interface Sockets {
-	/** All addresses of a name. Rejects if there are none. */
 	resolve(name: string): Promise<readonly ResolvedAddress[]>;
-	/** Starts connecting to the first of these addresses that responds, and to no other. */
 	dial(host: string, addresses: readonly ResolvedAddress[], port: number): Socket;
 }
 

@@ -1,9 +1,7 @@
-// Connections opened ahead of their request, one per origin.
 import type { Socket } from "node:net";
 import type { Clock } from "../../../base/clock.ts";
 
 export interface SpareSockets {
-	/** Opens a connection for the next request to the origin. Idempotent. Rejects if that fails. */
 	add(origin: string, open: () => Promise<Socket>): Promise<void>;
 	/** The connection for a request, even if it is still being opened; null if none is usable. */
 	take(origin: string): Promise<Socket | null> | null;

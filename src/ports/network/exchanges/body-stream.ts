@@ -1,4 +1,3 @@
-// A response body as a web stream: pull-based, bounded, and delivered up to any interruption.
 import type { Readable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
 import { type BodySource, registerSource } from "../body-source.ts";
@@ -6,7 +5,6 @@ import { NetworkError, silenceTimeout } from "../network-error.ts";
 import { createSilenceWatch, type SilenceWatch } from "./silence.ts";
 
 export interface BodyLimits {
-	/** Maximum decoded bytes; null for no limit. */
 	readonly bytes: number | null;
 	/** Maximum milliseconds of silence while data is awaited; 0 for no limit. */
 	readonly silence: number;
@@ -24,10 +22,7 @@ const queueLimit = 64 * 1024;
 /** A garbage-collected body releases its connection, whether it was read or not. */
 const abandoned = new FinalizationRegistry<BodyQueue>((queue) => queue.close());
 
-/**
- * `close` is called once, when nothing more will be read; the source may be in any state. `toError` converts a source error to a
- * stream error.
- */
+/** `close` is called once, when nothing more will be read. */
 export function toBodyStream(
 	source: Readable,
 	limits: BodyLimits,
@@ -52,11 +47,7 @@ export function toBodyStream(
 	return { stream, abort: (reason) => queue.abort(reason) };
 }
 
-/**
- * The received pieces of a body. It lives as long as the source, so it must not reference the stream, which could then never be
- * garbage collected. When closed it leaves the registry: `onClose` may reference the request's signal, whose reason may reference
- * anything.
- */
+/** Must not reference the stream, which could then never be garbage collected; when closed, leaves the registry. */
 class BodyQueue implements BodySource {
 	isClosed = false;
 	readonly #source: Readable;

@@ -1,4 +1,3 @@
-// Decodes the content encodings of a response body while it is read.
 import { once } from "node:events";
 import { pipeline, type Readable, type Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
@@ -13,10 +12,7 @@ const encodingLimit = 4;
 const deflated = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const brotli = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
 
-/**
- * Returns the decoded body; unknown encodings stay as they are. Decodes nothing before it is read. Body errors become errors of
- * the returned stream.
- */
+/** Unknown encodings stay as they are. Body errors become errors of the returned stream. */
 export async function decode(body: Readable, contentEncoding: string | null): Promise<Readable> {
 	const encodings = (contentEncoding ?? "")
 		.split(",")

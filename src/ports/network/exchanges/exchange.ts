@@ -1,5 +1,4 @@
-// One request and its response over one connection, using the platform's HTTP client. Whatever arrives, and however the
-// connection ends, the result is a response, a request error, or a body error.
+// Whatever arrives, the result is a response, a request error, or a body error.
 import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request as sendHead } from "node:http";
 import type { Socket } from "node:net";
@@ -22,7 +21,6 @@ const longestIdle = 600_000;
 
 export interface Outgoing {
 	readonly method: string;
-	/** The target of the request line: a path, or a whole URL for a proxy. */
 	readonly target: string;
 	readonly headers: OutgoingHttpHeaders;
 	readonly body: RequestBody;
@@ -37,15 +35,11 @@ export interface Answer {
 	readonly status: number;
 	readonly statusText: string;
 	readonly headers: Headers;
-	/** The decoded body; call it once. */
 	body(): Promise<ReadableStream<Uint8Array>>;
 	discard(): void;
 }
 
-/**
- * Sends the request and waits for the response head. Rejects with the abort reason, or with the connection's error; in either
- * case the socket is destroyed. Calls `giveBack` when another request may use the socket.
- */
+/** Rejects with the abort reason or the connection's error, and destroys the socket. `giveBack` allows reuse. */
 export async function exchange(
 	socket: Socket,
 	outgoing: Outgoing,
@@ -126,14 +120,11 @@ export async function exchange(
 
 interface Sent {
 	readonly head: Promise<IncomingMessage>;
-	/** Ends the request and its connection. */
 	fail(reason: unknown): void;
-	/** Whether the whole request was sent. */
 	isSent(): boolean;
 	trouble(): Error | null;
 }
 
-/** Throws for requests that cannot be sent. */
 function send(socket: Socket, { method, target, headers, body }: Outgoing): Sent {
 	const request = sendHead({
 		method,

@@ -1,4 +1,3 @@
-// Converts responses to the platform's `Response`, because libraries check for that class.
 import type { Answer } from "./exchange.ts";
 
 /** Statuses for which the platform allows no body. */
@@ -6,12 +5,10 @@ const withoutBody: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
 
 export interface AnswerPlace {
 	readonly method: string;
-	/** The URL of the last request, if redirected. */
 	readonly url: URL;
 	readonly redirected: boolean;
 }
 
-/** Converts the response; its body is read lazily. */
 export async function toPlatformResponse(answer: Answer, { method, url, redirected }: AnswerPlace): Promise<Response> {
 	const { status, statusText, headers } = answer;
 	const hasBody = method !== "HEAD" && !withoutBody.has(status);

@@ -1,4 +1,3 @@
-// Redirects as in `fetch`: the next request, and what it must omit.
 import type { RequestParts } from "./request-parts.ts";
 
 /** Maximum redirects per request. */
@@ -7,10 +6,8 @@ export const redirectLimit = 20;
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Headers that describe a body, omitted if the body is not sent again. */
 const bodyHeaders = ["content-encoding", "content-language", "content-location", "content-type"];
-/** Headers for a single origin. */
 const originHeaders = ["authorization", "cookie", "host", "proxy-authorization"];
 
-/** The target of a redirect; null for other responses. Throws for an invalid address. */
 export function redirectOf(status: number, headers: Headers, from: URL): URL | null {
 	const location = redirectStatuses.has(status) ? headers.get("location") : null;
 	if (location === null) return null;
@@ -22,7 +19,6 @@ export function redirectOf(status: number, headers: Headers, from: URL): URL | n
 	return url;
 }
 
-/** The request that follows the redirect. Throws if it cannot be made. */
 export function redirectedRequest(parts: RequestParts, status: number, url: URL): RequestParts {
 	if (!/^https?:$/.test(url.protocol))
 		throw new Error(`the server redirects to ${url.protocol}//, which is not requested`);

@@ -1,4 +1,3 @@
-// Reads the parts of a request from the arguments of `fetch`, like the platform.
 import { NetworkError } from "../network-error.ts";
 
 export interface RequestParts {
@@ -54,7 +53,6 @@ function toMethod(given: string): string {
 	return method;
 }
 
-/** The body, and its type unless a header sets one. */
 async function toBody(
 	given: RequestInit["body"],
 ): Promise<{ readonly type: string | null; readonly body: RequestBody }> {

@@ -1,18 +1,12 @@
-// Detects a server that is silent too long while data is awaited.
 import type { Clock } from "../../../base/clock.ts";
 
 export interface SilenceWatch {
-	/** Starts a wait for data with this limit. */
 	begin(milliseconds: number): void;
-	/** Ends the wait: data has arrived, or is no longer needed. */
 	end(): void;
 	close(): void;
 }
 
-/**
- * Calls back once, with its limit in milliseconds, when a wait exceeds it. One timer serves many short waits, because setting one
- * costs more than they do.
- */
+/** Calls back once when a wait exceeds its limit. One timer serves many short waits. */
 export function createSilenceWatch(clock: Clock, onSilence: (milliseconds: number) => void): SilenceWatch {
 	let wait: { readonly due: number; readonly milliseconds: number } | null = null;
 	let timer: { readonly due: number; withdraw(): void } | null = null;

@@ -1,4 +1,3 @@
-// Chooses a direct connection or a proxy for each URL, based on environment variables.
 import { withoutBrackets } from "../host.ts";
 import { NetworkError } from "../network-error.ts";
 import { createExceptions } from "./proxy-exceptions.ts";

@@ -1,10 +1,6 @@
-// NO_PROXY: hosts reached without a proxy.
 import { BlockList, isIP } from "node:net";
 
-/**
- * Parses a list of hosts, separated by commas or spaces: names (including subdomains), addresses, address ranges, and `*` for
- * every host; names and addresses may have a port. Other entries never match.
- */
+/** Names (with subdomains), addresses, ranges and `*`, separated by commas or spaces, optionally with a port. */
 export function createExceptions(list: string): (url: URL) => boolean {
 	const entries = list.split(/[\s,]+/).filter((entry) => entry !== "");
 	if (entries.includes("*")) return () => true;
@@ -18,7 +14,6 @@ export function createExceptions(list: string): (url: URL) => boolean {
 
 interface Matcher {
 	matches(host: string): boolean;
-	/** Null means every port. */
 	readonly port: string | null;
 }
 

@@ -1,16 +1,13 @@
-// Connects through an HTTP proxy: after CONNECT the socket leads to the host itself.
 import { request } from "node:http";
 import type { Socket } from "node:net";
 import { NetworkError } from "../network-error.ts";
 import type { ProxyServer } from "./proxies.ts";
 
-/** The authorization header for a proxy; null without credentials. */
 export function proxyAuthorization({ credentials }: ProxyServer): string | null {
 	if (credentials === null) return null;
 	return `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString("base64")}`;
 }
 
-/** Requests a tunnel to the host from the proxy at the other end of `socket`. Throws NetworkError if it refuses. */
 export function openTunnel(socket: Socket, proxy: ProxyServer, host: string, port: number): Promise<Socket> {
 	const target = `${host.includes(":") ? `[${host}]` : host}:${port}`;
 	const authorization = proxyAuthorization(proxy);
@@ -37,7 +34,6 @@ export function openTunnel(socket: Socket, proxy: ProxyServer, host: string, por
 	});
 }
 
-/** The error for a proxy that answers a request itself. */
 export function refusal({ variable, credentials }: ProxyServer, target: string, answer: string): NetworkError {
 	const wants = credentials === null ? "wants a user name and a password" : "refuses the user name or the password";
 	const text = answer.startsWith("407")

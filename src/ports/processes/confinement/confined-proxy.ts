@@ -1,6 +1,4 @@
-// Connects a confined command to a proxy. A small program inside the sandbox opens a listening socket in the command's network
-// and passes it out. We accept its connections here and join them to the proxy socket. So that port is the only part of the
-// machine reachable from inside, and the command needs no Unix sockets.
+// A program inside the sandbox passes out a listening socket, so that only the proxy is reachable from inside.
 import type { ChildProcess } from "node:child_process";
 import { connect, Server, type Socket } from "node:net";
 import { isOneFile } from "../../../base/program-form.ts";

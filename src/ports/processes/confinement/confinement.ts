@@ -1,5 +1,4 @@
-// Confinement with bubblewrap: turns the permissions of a command into mounts and a system call filter. containment.ts adds them
-// to the command line.
+// Turns a command's permissions into bwrap mounts and a system call filter.
 import { randomBytes } from "node:crypto";
 import {
 	accessSync,
@@ -21,11 +20,9 @@ import { buildSystemCallFilter, isFilterArchitecture } from "./seccomp-filter.ts
 /** Loopback port of the proxy for commands with network kind `proxy`. Nothing else listens there. */
 export const confinedProxyPort = 3128;
 
-/** What is mounted at a path. A pin is a directory mounted on itself, which prevents renaming. */
 type MountKind = "writable" | "scratch" | "readOnly" | "visible" | "hidden" | "pin";
 
 export interface ConfinedStart {
-	/** The arguments for bwrap, before its `--`. */
 	readonly arguments: readonly string[];
 	/** System call filter, for the descriptor named in the arguments. */
 	readonly filter: Buffer;
@@ -79,7 +76,6 @@ class MountPlan {
 		return this.#kinds.has(file);
 	}
 
-	/** The deepest planned path that contains the file; null for one only below the root. */
 	nearest(file: string): { readonly file: string; readonly kind: MountKind } | null {
 		for (let at = file; ; at = path.dirname(at)) {
 			const kind = this.#kinds.get(at);
@@ -99,7 +95,6 @@ class MountPlan {
 	}
 }
 
-/** The paths from `from` (exclusive) down to `to` (inclusive). */
 function pathsDown(from: string, to: string): string[] {
 	const found: string[] = [];
 	for (let at = to; at !== from && at !== "/"; at = path.dirname(at)) found.unshift(at);
@@ -127,10 +122,7 @@ function locate(
 	return best;
 }
 
-/**
- * Mounts a protected path read-only on itself. A missing path gets a placeholder at its first missing component. Links below a
- * writable directory cannot be mounted on, and the command could replace them.
- */
+/** A missing path gets a placeholder. Links below a writable directory could be replaced, so they are refused. */
 function protect(plan: MountPlan, file: string, root: string, kind: PlaceholderKind, placeholders: string[]): void {
 	for (const at of file === root ? [root] : pathsDown(root, file)) {
 		const status = statusOf(at);
@@ -156,7 +148,9 @@ function protect(plan: MountPlan, file: string, root: string, kind: PlaceholderK
 const closeOnExec = 0o2000000;
 let inherited: readonly number[] | null = null;
 
-/** Descriptors that this process inherited, except stdin, stdout and stderr. Node sets close-on-exec on those it opens. */
+/**
+ * Descriptors that this process inherited, except stdin, stdout and stderr. Node sets close-on-exec on those it opens.
+ */
 function inheritedDescriptors(above: number): readonly number[] {
 	inherited ??= readdirSync("/proc/self/fd")
 		.map(Number)
@@ -165,7 +159,6 @@ function inheritedDescriptors(above: number): readonly number[] {
 				const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8"))?.[1] ?? "0";
 				return descriptor > 2 && (Number.parseInt(flags, 8) & closeOnExec) === 0;
 			} catch {
-				// The listing's own descriptor, already closed.
 				return false;
 			}
 		});
@@ -278,10 +271,7 @@ function identityOf(file: string): string | null {
 	}
 }
 
-/**
- * Identities of the mounts from the machine. bwrap follows links when mounting, and a running command may place one until then,
- * so the result is compared with these.
- */
+/** bwrap follows links when mounting, so the resulting mounts are compared with these identities. */
 function identitiesOf(plan: MountPlan, placeholders: readonly string[]): ReadonlyMap<string, string> {
 	const identities = new Map<string, string>();
 	for (const [file, kind] of plan.entries()) {
@@ -297,20 +287,14 @@ function identitiesOf(plan: MountPlan, placeholders: readonly string[]): Readonl
 /** Follows the path of a file replaced during a start. The start may be repeated. */
 export const replacedMeanwhile = "was replaced while the command was being started";
 
-/**
- * The first path where process `init` sees a different mount than planned. Null when there is none, or when the system hides that
- * view, as with a privileged bwrap.
- */
+/** Null when there is none, or when the system hides that view, as with a privileged bwrap. */
 export function findReplaced({ mounted }: ConfinedStart, init: number): string | null {
 	if (resolved(`/proc/${init}/root/`) === null) return null;
 	for (const [file, identity] of mounted) if (identityOf(`/proc/${init}/root${file}`) !== identity) return file;
 	return null;
 }
 
-/**
- * Removes what a command created. Directories are renamed instead: emptying one can take arbitrarily long, and running commands
- * could insert links to files that must not be removed.
- */
+/** Directories are renamed: emptying one may take long, and running commands could insert links. */
 function removeCreated(file: string): void {
 	try {
 		if (statusOf(file)?.isDirectory() === true) renameSync(file, `${file}.${randomBytes(6).toString("hex")}`);

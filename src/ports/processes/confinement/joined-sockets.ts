@@ -1,10 +1,6 @@
-// Joins two connections: each receives what the other sends.
 import type { Duplex } from "node:stream";
 
-/**
- * Forwards both directions, including half-closes (sockets must allow half-open connections), until both end. Returns a function
- * that ends both at once, as a failure of either does.
- */
+/** Sockets must allow half-open connections. Returns a function that ends both at once. */
 export function joinSockets(one: Duplex, other: Duplex): () => void {
 	const withdraw = (): void => {
 		one.destroy();

@@ -1,5 +1,4 @@
-// Empty files and directories at paths that a confined command must not create: a mount needs a mount point. They are removed
-// with the last command that needs them; leftovers of killed processes are recognized and removed later.
+// Mount points for paths that a command must not create; leftovers of killed processes are removed later.
 import {
 	lstatSync,
 	lutimesSync,
@@ -17,16 +16,12 @@ import { systemErrorCode } from "../../../base/errors.ts";
 /** How programs see it: as a directory to list or a file to read. */
 export type PlaceholderKind = "directory" | "file";
 
-/**
- * Modification time of a placeholder in seconds since the epoch: no file in use is that old. `shared` marks one that already
- * existed when another process needed it, or that a killed process left.
- */
+/** Modification times in seconds, older than any used file. `shared` marks one that others may need. */
 const placeholderTimes = { own: 1, shared: 2 } as const;
 
 /** Number of running commands of this process per placeholder. */
 const users = new Map<string, number>();
 
-/** Reads only one entry: a command may have set the time on a directory with millions. */
 function isEmpty(directory: string): boolean {
 	const entries = opendirSync(directory);
 	try {
@@ -61,10 +56,7 @@ export function isPlaceholder(place: string): boolean {
 	return findPlaceholder(place) !== null;
 }
 
-/**
- * Marks the path as a placeholder. If another process has removed it, the mount fails and is repeated. Another user's placeholder
- * cannot be marked or removed.
- */
+/** If another process has removed it, the mount fails and is repeated. */
 function markPlaceholder(place: string, time: number): void {
 	try {
 		lutimesSync(place, time, time);
@@ -73,10 +65,7 @@ function markPlaceholder(place: string, time: number): void {
 	}
 }
 
-/**
- * Creates the placeholder for one command unless the path exists. Returns false when this user cannot create it. An existing one
- * may be of the other kind.
- */
+/** Returns false when this user cannot create it. An existing one may be of the other kind. */
 export function claimPlaceholder(place: string, kind: PlaceholderKind): boolean {
 	try {
 		if (kind === "file") writeFileSync(place, "", { flag: "wx" });
@@ -92,12 +81,10 @@ export function claimPlaceholder(place: string, kind: PlaceholderKind): boolean 
 	return true;
 }
 
-/** A path in mount table spelling, where spaces are separators. */
 export function toMountSpelling(file: string): string {
 	return file.replace(/[ \t\n\\]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`);
 }
 
-/** Mount tables of all processes, deduplicated. */
 function mountTables(): readonly string[] {
 	const tables = new Map<string, string>();
 	for (const name of readdirSync("/proc")) {
@@ -112,11 +99,7 @@ function mountTables(): readonly string[] {
 	return [...tables.values()];
 }
 
-/**
- * Releases the placeholders of a command and removes unused ones. Removal also removes mounts of other processes, so mounted
- * placeholders stay until the command there removes them. The mount check takes milliseconds and is skipped when the command is
- * certainly gone and no other process has claimed the placeholder.
- */
+/** Mounted placeholders stay, because removal also removes mounts of other processes. */
 export function releasePlaceholders(places: readonly string[], isGone: boolean): void {
 	const free: string[] = [];
 	for (const place of places) {

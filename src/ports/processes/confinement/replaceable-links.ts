@@ -1,5 +1,4 @@
-// Finds links on a path that a confined command could replace. The command controls their targets, so they must not decide what
-// the next command may read or write.
+// Commands control these link targets, so they must not decide what the next command may access.
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import path from "node:path";
 
@@ -8,7 +7,6 @@ export function isWithin(file: string, directory: string): boolean {
 	return file === directory || file.startsWith(directory === "/" ? "/" : `${directory}/`);
 }
 
-/** Null if missing. Error objects for many missing files would cost milliseconds. */
 export function statusOf(file: string): Stats | null {
 	try {
 		return lstatSync(file, { throwIfNoEntry: false }) ?? null;
@@ -29,10 +27,7 @@ function targetOf(link: string): string | null {
 /** The same limit as the system. */
 const linkLimit = 40;
 
-/**
- * The first link on the way to the absolute path `file` that is below a writable (resolved) directory, or null. Follows link
- * targets, which may contain further links.
- */
+/** The first link below a writable directory on the way to `file`, also in link targets; null if none. */
 export function findReplaceableLink(file: string, writable: readonly string[]): string | null {
 	const names = file.split("/");
 	let at = "/";

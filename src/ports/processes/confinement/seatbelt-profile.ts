@@ -5,7 +5,6 @@ import type { Confinement } from "../port.ts";
 
 export const sandboxProgram = "/usr/bin/sandbox-exec";
 
-/** A string literal of the profile language. */
 const quote = (text: string) => `"${text.replace(/["\\]/g, (character) => `\\${character}`)}"`;
 
 /** The profile compares resolved paths (`/tmp` is `/private/tmp`); missing components stay as spelled. */
@@ -70,7 +69,6 @@ export function toSeatbeltProfile(
 	].join("\n");
 }
 
-/** The command line that runs the command with the profile. */
 export function toSeatbeltCommand(
 	file: string,
 	words: readonly string[],

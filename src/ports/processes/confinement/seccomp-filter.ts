@@ -1,5 +1,4 @@
-// The system call filter for confined commands: a BPF program that bwrap loads. Mounts and namespaces confine files and network;
-// the filter blocks calls that bypass them.
+// Mounts and namespaces confine files and network; this BPF filter blocks calls that bypass them.
 
 export type FilterArchitecture = "x64" | "arm64";
 
@@ -7,7 +6,6 @@ export type FilterArchitecture = "x64" | "arm64";
 export type SocketFamilies = "all" | "internet";
 
 interface CallNumbers {
-	/** As the kernel reports it (`AUDIT_ARCH_…`). */
 	readonly audit: number;
 	/** Numbers from here on belong to another ABI of the same machine; null for none. */
 	readonly foreignFrom: number | null;

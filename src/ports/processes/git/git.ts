@@ -1,5 +1,4 @@
-// Runs git for the program itself. A repository's configuration can name programs for almost anything git does, without the
-// user's approval, so every such key is overridden.
+// A repository's configuration can name programs for almost anything git does, so every such key is overridden.
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { isWithin } from "../confinement/replaceable-links.ts";
@@ -14,7 +13,6 @@ export interface GitPlace {
 export interface GitRequest
 	extends Pick<RunRequest, "timeout" | "outputLimit" | "separateStderr" | "input" | "onOutput"> {
 	readonly words: readonly string[];
-	/** Absolute. */
 	readonly workDir: string;
 	/** Allowed transports, such as `https:ssh`. Default: none. */
 	readonly transports?: string;
@@ -52,7 +50,6 @@ const ofTransports: readonly Override[] = [
 	["credential.helper", ""],
 ];
 
-/** Keys with a repository-defined middle part, and the value for each. */
 const patterns: readonly (readonly [pattern: RegExp, value: string])[] = [
 	[/^filter\..*\.(?:clean|smudge|process)$/is, ""],
 	[/^filter\..*\.required$/is, "false"],
@@ -67,10 +64,7 @@ const patterns: readonly (readonly [pattern: RegExp, value: string])[] = [
 	[/^remote\..*\.(?:uploadpack|receivepack|vcs|promisor)$/is, "false"],
 ];
 
-/**
- * Options that stop a verb from starting configured programs. A submodule setting outranks the global one, and git runs there
- * without our overrides.
- */
+/** Stops verbs from starting configured programs; submodules outrank global settings and lack our overrides. */
 const guardsOf: Readonly<Record<string, readonly string[]>> = {
 	status: ["--ignore-submodules=all"],
 	diff: ["--ignore-submodules=all", "--no-ext-diff", "--no-textconv"],
@@ -90,10 +84,7 @@ const readsNoContent: ReadonlySet<string> = new Set(["config", "ls-files"]);
 
 const scan = { outputLimit: 1_048_576, timeout: 5000, separateStderr: true };
 
-/**
- * Runs git without anything configured by the repository of `workDir`: an absolute git from outside the project; no hooks,
- * filters, monitors, pagers, signatures or submodules; no index writes. Null without such a git or a readable configuration.
- */
+/** Uses an absolute git from outside the project and nothing its configuration names. Null without one. */
 export async function runGit(request: GitRequest, place: GitPlace, signal: AbortSignal): Promise<RunOutcome | null> {
 	const { words, workDir, transports, ...bounds } = request;
 	const projects = projectsOf(workDir, place.environment["HOME"]);
@@ -150,7 +141,6 @@ function toEnvironment(
 	};
 }
 
-/** The directory and all enclosing repositories below the home directory: their files belong to the project. */
 function projectsOf(workDir: string, home = "/"): readonly string[] {
 	const found: string[] = [];
 	for (let directory = path.resolve(workDir); !isWithin(home, directory); directory = path.dirname(directory)) {

@@ -19,10 +19,7 @@ const limits = { timeout: 5000, separateStderr: true };
 const listLimit = 32 * 1024 * 1024;
 const mostSubmodules = 50;
 
-/**
- * A clause that says why git would run a program, or that this is unknown. Null when it would not, or without a repository.
- * Includes submodules, as git does.
- */
+/** Why git would run a program, or that this is unknown; null if it would not. Includes submodules. */
 export async function repositoryProgram(
 	directory: string,
 	place: GitPlace,

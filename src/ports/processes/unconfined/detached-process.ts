@@ -2,7 +2,6 @@
 import { spawn } from "node:child_process";
 import type { DetachedProcess, DetachedRequest } from "../port.ts";
 
-/** Resolves once the process runs; rejects when the system refuses. Output is discarded. */
 export async function startDetached(request: DetachedRequest): Promise<DetachedProcess> {
 	const child = spawn(request.file, request.arguments, {
 		cwd: request.workDir,

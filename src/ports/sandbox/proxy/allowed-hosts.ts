@@ -1,5 +1,4 @@
-// Hosts that the sandbox proxy may connect to: exact names or domains, listed addresses, and for names only public or listed
-// addresses.
+// Exact names or domains, listed addresses, and for names only public or listed addresses.
 import { createPublicOnlyRule } from "../../network/address-rule.ts";
 import { isInRange, parseAddress } from "../../network/addresses.ts";
 import { normalizeHost } from "../../network/host-name.ts";

@@ -1,10 +1,7 @@
-// Reads the start of a connection up to a limit, and leaves the rest.
 import type { Socket } from "node:net";
 
 export interface ByteReader {
-	/** The next byte without consuming it; null at the end. */
 	peek(): Promise<number | null>;
-	/** Exactly this many bytes; null if the connection ends before. */
 	take(count: number): Promise<Buffer | null>;
 	/** Bytes through the mark; null if the connection ends or the limit is reached before. */
 	takeUntil(mark: string, limit: number): Promise<Buffer | null>;
@@ -30,7 +27,6 @@ export function createByteReader(socket: Socket): ByteReader {
 	};
 	socket.on("data", onData);
 	for (const change of changes) if (change !== "data") socket.on(change, onEnd);
-	/** Waits for more bytes. Returns false at the end. */
 	const more = async (): Promise<boolean> => {
 		if (isOver) return false;
 		const before = bytes.length;

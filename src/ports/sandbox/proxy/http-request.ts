@@ -1,5 +1,4 @@
-// Parses the head of an HTTP/1.1 proxy request: CONNECT for a tunnel, or an absolute URL, forwarded as a path. One request per
-// connection.
+// CONNECT for a tunnel, or an absolute URL. One request per connection.
 
 export interface HttpTarget {
 	/** As the client wrote it. */

@@ -1,4 +1,3 @@
-// The proxy on a socket that confined commands cannot see or replace: its clients trust whatever listens there.
 import path from "node:path";
 import type { Clock } from "../../../base/clock.ts";
 import type { Identifiers } from "../../../base/ids.ts";
@@ -10,7 +9,6 @@ import { createAllowedHosts } from "./allowed-hosts.ts";
 import { startProxy } from "./proxy.ts";
 
 export interface PrivateProxyPlace {
-	/** The share directory, hidden by every confinement. */
 	readonly shareDir: string;
 	/** Socket location when the share directory path is too long. */
 	readonly temporaryDir: string;
@@ -80,10 +78,7 @@ async function makeDirectory(place: PrivateProxyPlace) {
 /** Milliseconds until a process on another machine counts as ended. */
 const longestElsewhere = 30 * 86_400_000;
 
-/**
- * Removes directories of killed processes. For processes elsewhere the id says nothing: removal could cut the network of live
- * commands, while a leftover directory costs nothing.
- */
+/** Leaves processes elsewhere alone: their ids say nothing here. */
 async function removeLeftOver(parent: string, { files, clock }: PrivateProxyPlace): Promise<void> {
 	for (const { name } of await files.list(parent)) {
 		const { id, place = placeName() } = /^(?<id>\d+)-[0-9a-f]+(?:-(?<place>[0-9a-f]+))?$/.exec(name)?.groups ?? {};

@@ -1,4 +1,3 @@
-// The proxy of sandboxed commands: HTTP and SOCKS 5 on one Unix socket. Connects only to allowed hosts, at the checked addresses.
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import type { Clock } from "../../../base/clock.ts";
@@ -33,7 +32,6 @@ export interface HostProxy {
 
 const headLimit = 32 * 1024;
 
-/** Why a host is unreachable. `denied`: by the rules. */
 interface Refusal {
 	readonly kind: "denied" | "failed";
 	readonly why: string;

@@ -2,7 +2,6 @@
 import type { ByteReader } from "./byte-reader.ts";
 
 export interface SocksTarget {
-	/** As the client wrote it; an address in text form. */
 	readonly host: string;
 	readonly port: number;
 }

@@ -1,4 +1,3 @@
-// The files of one subagent in its session directory: context, events, last prompt, readable output, and metadata.
 import path from "node:path";
 import * as v from "valibot";
 import type { ContextRow } from "../../../api/values/conversation.ts";
@@ -37,22 +36,18 @@ export interface AgentFilesOptions {
 	readonly protocolVersion: string;
 	/** Creates an append-only file that is synced and closed with the session's files. */
 	lineFile(file: string, knownSize: number, header?: string): LineFile;
-	/** Reads the rows of a context file; skips and logs invalid lines. */
 	readContext(file: string): Promise<() => readonly ContextRow[]>;
 	/** Runs the work while the session is open; fails `closed` afterwards. */
 	whileOpen<T>(work: () => Promise<T>): Promise<T>;
-	/** Replaces a whole file, and creates its directory. */
 	replace(file: string, text: string): Promise<void>;
-	/** Appends a paragraph to a readable text, and creates its directory. */
 	appendText(file: string, text: string): Promise<void>;
 }
 
 const agentsDirectory = "subagents";
 const metaName = "meta.json";
-/** The model chooses ids: an id with path syntax could escape the directory. */
+/** Rejects path syntax in an id that the model chose. */
 const idPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
 
-/** Opens a subagent by id; null if missing or unreadable. */
 export async function openAgentFiles(id: string, options: AgentFilesOptions): Promise<StoredAgent | null> {
 	if (!idPattern.test(id)) return null;
 	const meta = await readMeta(path.join(options.directory, agentsDirectory, id, metaName), options.files);

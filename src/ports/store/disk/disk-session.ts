@@ -1,4 +1,5 @@
-// One session on disk: its logs, state and index entry, written by one owner. Creates and repairs nothing before the first write,
+// One session on disk: its logs, state and index entry, written by one owner. Creates and repairs nothing before the
+// first write,
 // which happens immediately if events get new numbers.
 import path from "node:path";
 import type { Clock } from "../../../base/clock.ts";
@@ -45,12 +46,9 @@ export interface DiskSessionOptions {
 	readonly paths: SessionPaths;
 	readonly left: LeftDirectories;
 	readonly syncDirectory: SyncDirectory;
-	/** See `DiskStoreOptions`. */
 	readonly bootedAt?: number;
-	/** Whether the session is opened read-only. */
 	readonly isView?: boolean;
 	createWatch(): LeaseWatch;
-	/** Removes leftovers of killed processes from directories shared by all sessions. */
 	sweepShared(): Promise<void>;
 }
 
@@ -154,7 +152,6 @@ export async function openDiskSession(
 			});
 		});
 	let isEstablished = false;
-	/** Whether it was already the last session of its work directory. */
 	let isMarked = existed;
 	const markStarted = async (): Promise<void> => {
 		if (isMarked) return await index.setLastSessionSoon(workDir, options.id);

@@ -49,22 +49,13 @@ export interface DiskStoreOptions {
 	readonly clock: Clock;
 	/** Protocol version for the header of new event logs, such as `1.10`. */
 	readonly protocolVersion: string;
-	/**
-	 * For a session held by another process: "patient" waits and then takes over; "expired" fails `busy` unless the other process
-	 * is dead.
-	 */
+	/** What to do if another process holds the session: "expired" fails `busy` unless that process is dead. */
 	readonly takeOver?: "patient" | "expired";
-	/**
-	 * Boot time of the machine in milliseconds: a session that was not closed cleanly nor written since may have lost its last
-	 * events, and gets a new epoch. Absent for a machine that never stopped.
-	 */
+	/** Boot time in milliseconds: a session not closed cleanly since may have lost events and gets a new epoch. */
 	readonly bootedAt?: number;
 }
 
-/**
- * A session with unreadable files. It can be opened, so that the server starts; the first write reports the error, and nothing
- * overwrites the unreadable files.
- */
+/** A session with unreadable files, so that the server starts: the first write reports the error. */
 function createBarredSession(id: string, workDir: string, directory: string, error: KernelError): StoredSession {
 	const refuse = () => Promise.reject(error);
 	const epoch = newEpoch();
@@ -101,7 +92,6 @@ async function markOf(files: FileReader, { journal, context, events, state }: Se
 	return JSON.stringify(statuses.map((status) => (status === null ? null : [status.size, status.modifiedAt])));
 }
 
-/** For sessions that are written once. */
 const nothingLeft: LeftDirectories = {
 	note: async () => {},
 	noteEvents() {},
@@ -109,7 +99,6 @@ const nothingLeft: LeftDirectories = {
 	isAsLeft: async () => false,
 };
 
-/** Rebuilds the context of a session whose context file is missing. */
 async function readWholeContext(source: JournalSource): Promise<readonly ContextRow[]> {
 	const journal = await openJournal(source);
 	return journal.kind === "opened" ? readJournalContext(source, journal.range) : [];
@@ -154,7 +143,6 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 	type Own = ReturnType<typeof optionsOf>;
 	const readAndOpen = async (own: Own, found: FoundSession, lease: Lease | null): Promise<StoredSession> =>
 		openDiskSession(own, await readDiskSession(own, found), lease);
-	/** Takes the lease of a session that has at least one file. */
 	const withLease = async <T>(
 		{ id, paths }: Own,
 		work: (lease: Lease) => Promise<T>,

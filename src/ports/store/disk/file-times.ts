@@ -1,5 +1,3 @@
-// Decides from modification times whether a file may have changed since.
-
 /** Milliseconds within which two changes may have the same time. */
 const tick = 100;
 /** The same for whole-second timestamps: some file systems use two-second steps. */
@@ -10,10 +8,7 @@ export function hasWholeSeconds(modifiedAt: number): boolean {
 	return modifiedAt % 1000 === 0;
 }
 
-/**
- * Whether any later change to a file or directory will show a different time: a change right now might get the same time as the
- * last one. Both arguments are milliseconds since the epoch.
- */
+/** Whether any later change must show a different time; milliseconds. */
 export function showsLaterChanges(modifiedAt: number, now: number): boolean {
 	return now - modifiedAt >= (hasWholeSeconds(modifiedAt) ? longTick : tick);
 }

@@ -1,5 +1,7 @@
-// Checks whether a lease holder on another machine or in another container is alive, where its process id cannot be looked up:
-// the newcomer creates an empty question file next to the lease, and the holder removes it. Costs nothing unless someone asks.
+// Checks whether a lease holder on another machine or in another container is alive, where its process id cannot be
+// looked up:
+// the newcomer creates an empty question file next to the lease, and the holder removes it. Costs nothing unless
+// someone asks.
 import path from "node:path";
 import { never } from "../../../base/abort.ts";
 import { type Clock, sleep } from "../../../base/clock.ts";
@@ -32,7 +34,6 @@ export async function isAnswered(
 	return true;
 }
 
-/** Answers for the holder with this token if asked; `names` lists the lease directory. */
 export async function answer(
 	files: Pick<Files, "remove">,
 	leasePath: string,

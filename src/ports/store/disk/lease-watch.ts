@@ -1,5 +1,7 @@
-// Watches held session leases, so that a session learns of a takeover quickly rather than at its next write, and answers liveness
-// questions. All leases are files in one directory, and a takeover replaces the file: while the directory is unchanged, a single
+// Watches held session leases, so that a session learns of a takeover quickly rather than at its next write, and
+// answers liveness
+// questions. All leases are files in one directory, and a takeover replaces the file: while the directory is unchanged,
+// a single
 // status call suffices for any number of sessions.
 import { never } from "../../../base/abort.ts";
 import { type Clock, sleep } from "../../../base/clock.ts";
@@ -19,7 +21,6 @@ const leasesAtOnce = 20;
 const pause = 20;
 
 export interface LeaseWatch {
-	/** Resolves with the reason if the lease is lost. */
 	readonly lost: Promise<KernelError>;
 	/** Marks the session as lost for this reason, no matter who holds the lease; the watch ends. */
 	lose(reason: KernelError): void;
@@ -84,7 +85,6 @@ export function createLeaseWatches(options: LeaseWatchOptions): () => LeaseWatch
 }
 
 interface Look {
-	/** Checks the leases if one of them may have been taken over since. */
 	look(): Promise<void>;
 	/** Forces the next poll to check every lease. */
 	distrust(): void;
@@ -93,7 +93,6 @@ interface Look {
 function createLook({ files, clock, directory }: LeaseWatchOptions, held: Set<Lease>): Look {
 	/** The directory's modification time, if every later change will show another time. */
 	let unchangedSince: number | null = null;
-	/** Directory-only polls since the last lease check. */
 	let skipped = 0;
 	const distrust = (): void => {
 		unchangedSince = null;

@@ -1,4 +1,5 @@
-// Determines which process may write a session: the holder of its lease, a small file outside the session directory. A newcomer
+// Determines which process may write a session: the holder of its lease, a small file outside the session directory. A
+// newcomer
 // waits a while and then takes over; the previous holder notices before its next write. Nobody is ever refused.
 import { randomBytes } from "node:crypto";
 import path from "node:path";
@@ -33,15 +34,9 @@ const lastWriteTime = 250;
 const lateWriteTime = 100;
 
 export interface Lease {
-	/**
-	 * Fails `storage-failed` permanently after another process has taken over the session, and temporarily while the session
-	 * directory is missing.
-	 */
+	/** Fails `storage-failed`: for good after a takeover, and while the session directory is missing. */
 	check(): Promise<void>;
-	/**
-	 * Like `check`, for writes that follow an earlier check. Checks again only if that was so long ago that a newcomer may have
-	 * read the files since, for example because this process was suspended.
-	 */
+	/** Like `check`, after an earlier check: repeats it only if a newcomer may have read the files since. */
 	checkLate(): Promise<void>;
 	/** Why the lease is lost; null while it is held. */
 	readonly loss: KernelError | null;
@@ -58,7 +53,6 @@ export interface LeaseOptions {
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly path: string;
-	/** The session directory, for messages. */
 	readonly directory: string;
 }
 
@@ -118,13 +112,11 @@ async function findRemoved(files: Files, directory: string): Promise<string | nu
 	return removed;
 }
 
-/** A process that holds a lease and is not known to be dead. */
 export interface LeaseHolder {
 	readonly pid: number;
 	/** For people: its process id, and its machine if different. */
 	readonly name: string;
 	readonly isThisProcess: boolean;
-	/** Whether it is known to be alive, and another process. */
 	readonly isReachable: boolean;
 }
 
@@ -134,7 +126,6 @@ function toLeaseHolder(holder: Holder): LeaseHolder {
 	return { pid: holder.pid, name: describeProcess(holder), isThisProcess: own, isReachable };
 }
 
-/** Decides about a holder that is not certainly dead. May throw instead. */
 type WhileHeld = (holder: Holder, liveness: Exclude<Liveness, "ended">) => Promise<"wait" | "take">;
 
 /** Returns the lease file's write time, or null if another process may have replaced it since. */
@@ -144,9 +135,9 @@ async function acquire(options: LeaseOptions, token: string, whileHeld: WhileHel
 	const content = JSON.stringify({ ...ownProcess(), token, time: new Date(clock.now()).toISOString() });
 	for (;;) {
 		const created = await createWithParents(files, leasePath, content);
-		// A process that considers this one dead, such as an earlier version on another machine, may replace the file at once.
+		// A process that considers this one dead, such as an earlier version on another machine, may replace the file at
+		// once.
 		if (created !== null) return hasWholeSeconds(created.modifiedAt) ? null : created.modifiedAt;
-		// Null if it was just released, and for a dangling link.
 		const held = await readText(files, leasePath);
 		const holder = toHolder(held ?? "");
 		const liveness = holder === null ? null : livenessOf(holder);
@@ -229,7 +220,6 @@ function newToken(): string {
 	return randomBytes(9).toString("hex");
 }
 
-/** `writtenAt` is the lease file's write time, if nothing can have replaced the file before that was read. */
 function createLease(
 	{ files, clock, log, path: leasePath, directory }: LeaseOptions,
 	token: string,

@@ -1,4 +1,5 @@
-// Tracks directories with names that are not on stable storage yet: a created, renamed or replaced file survives a power loss
+// Tracks directories with names that are not on stable storage yet: a created, renamed or replaced file survives a
+// power loss
 // only after its directory is synced.
 import path from "node:path";
 import { systemErrorCode } from "../../../base/errors.ts";
@@ -10,7 +11,10 @@ export interface NameSync {
 	/** Whether all names noted so far are on stable storage. */
 	isSynced(): boolean;
 	nameMade(file: string): void;
-	/** Notes a directory that may have been created here or by a killed process, and its parents up to the share directory. */
+	/**
+	 * Notes a directory that may have been created here or by a killed process, and its parents up to the share
+	 * directory.
+	 */
 	directoryMade(directory: string): void;
 	/** Syncs all noted names to stable storage. Fails `storage-failed`. */
 	sync(): Promise<void>;
@@ -19,10 +23,7 @@ export interface NameSync {
 /** Syncs the names in a directory to stable storage. */
 export type SyncDirectory = (directory: string) => Promise<void>;
 
-/**
- * Shared by all sessions of a store: sessions created together have most directories in common. A sync requested during another
- * one waits for a new sync.
- */
+/** Shared by all sessions of a store. A sync requested during another one waits for a new sync. */
 export function createDirectorySync(files: Pick<Files, "syncDirectory">): SyncDirectory {
 	const syncs = createSharedRuns<void>();
 	return (directory) => syncs(directory, () => files.syncDirectory(directory));
@@ -42,10 +43,7 @@ export function createNameSync(
 	let syncing = 0;
 	let last: Promise<void> = Promise.resolve();
 
-	/**
-	 * A subdirectory may have been removed since, such as that of a task that did not start: its names are gone, and only its
-	 * removal from the parent must persist. The session directory itself must exist.
-	 */
+	/** A subdirectory may have been removed since; then only its removal must persist. The session directory must exist. */
 	const syncNames = async (directory: string): Promise<void> => {
 		try {
 			await syncDirectory(directory);

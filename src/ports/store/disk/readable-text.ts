@@ -1,4 +1,3 @@
-// Appends paragraphs to readable texts, preserving other programs' additions.
 import type { Files } from "../../files/port.ts";
 
 const newline = 0x0a;

@@ -1,4 +1,5 @@
-// Prepares the first write of a session on disk: takes its lease, creates its directory, and cleans up after killed processes.
+// Prepares the first write of a session on disk: takes its lease, creates its directory, and cleans up after killed
+// processes.
 // Does nothing before the first write.
 
 import type { Clock } from "../../../base/clock.ts";
@@ -28,24 +29,19 @@ export interface SessionBeginningOptions {
 	readonly left: LeftDirectories;
 	readonly names: NameSync;
 	readonly watch: LeaseWatch;
-	/** Milliseconds; older temporary files belong to other processes. */
 	readonly openedAt: number;
 	/** Removes leftovers of killed processes from directories shared by all sessions. */
 	sweepShared(): Promise<void>;
 }
 
 export interface SessionBeginning {
-	/**
-	 * Runs before a write: starts the session at the first write, otherwise checks the lease. Fails if another process holds the
-	 * session.
-	 */
+	/** Runs before a write: starts the session at the first one, otherwise checks the lease. */
 	prepare(): Promise<void>;
 	/** For the journal, whose appends check the lease themselves: in a new session they are the only writes. */
 	prepareJournal(): Promise<void>;
 	hasBegun(): boolean;
 	/** Whether this session created its directory and moved nothing into it: then it wrote every file there. */
 	isNew(): boolean;
-	/** Null if the session does not exist yet. */
 	lease(): Lease | null;
 }
 

@@ -1,4 +1,5 @@
-// Deletes a session from disk permanently. A single rename moves its directory out of the places where sessions are found; its
+// Deletes a session from disk permanently. A single rename moves its directory out of the places where sessions are
+// found; its
 // files are removed afterwards.
 import { randomBytes } from "node:crypto";
 import path from "node:path";
@@ -46,7 +47,6 @@ export async function deleteDiskSession(options: DeletionOptions): Promise<void>
 	}
 }
 
-/** The last step is atomic: before it the session is complete, after it the session is gone. */
 async function putAside(files: Files, paths: SessionPaths, lease: Lease): Promise<void> {
 	const { directory, context, oldContext } = paths;
 	const parent = path.dirname(directory);

@@ -1,4 +1,3 @@
-// The paths of a session's files, a summary of their content, and the removal of empty sessions.
 import path from "node:path";
 import type { Log } from "../../../base/log.ts";
 import type { FileReader, Files } from "../../files/port.ts";
@@ -23,7 +22,6 @@ export interface SessionPaths {
 	/** Written by versions before the journal. */
 	readonly calls: string;
 	readonly state: string;
-	/** The context in the layout before session directories; moved at the first write. */
 	readonly oldContext: string;
 	/** The lease of the writing process, outside the directory. */
 	readonly lease: string;
@@ -50,10 +48,7 @@ export function toLeasesDirectory(shareDir: string): string {
 	return path.join(shareDir, "leases");
 }
 
-/**
- * Where directories of deleted sessions go before their files are removed one by one: leftovers of a killed process there are no
- * sessions. On the same file system as the sessions.
- */
+/** Deleted sessions go here before their files are removed, so that a crash leaves no half session. */
 export function toDeletedDirectory(shareDir: string): string {
 	return path.join(shareDir, "sessions", "deleted");
 }
@@ -75,7 +70,10 @@ export function isThere(found: FoundSession): boolean {
 	return found.contextPath !== null || logBytes(found) > 0 || found.hasState;
 }
 
-/** Whether it can be found by id: its first turn counts as delivered as soon as a log has it, before there is a context. */
+/**
+ * Whether it can be found by id: its first turn counts as delivered as soon as a log has it, before there is a
+ * context.
+ */
 export async function isFound(paths: SessionPaths, found: FoundSession): Promise<boolean> {
 	if (found.contextPath !== null || found.eventsSize > 0) return true;
 	if (found.journalSize === 0) return false;
@@ -99,7 +97,6 @@ export async function isEstablishedByJournal(
 	return (await readJournalStart(files, journal, (start) => start.isEstablished)).isEstablished;
 }
 
-/** Whether, judging by its other logs, the session was prepared for later and is still unused. */
 export function isUnused({ contextPath, contextSize, eventsSize, callsSize }: FoundSession): boolean {
 	return contextPath !== null && contextSize + eventsSize + callsSize === 0;
 }
@@ -114,10 +111,7 @@ export function findSession(files: FileReader, paths: SessionPaths): Promise<Fou
 	return findIn(createFoundFiles(files), paths);
 }
 
-/**
- * Like `findSession`, for a session that exists only if created earlier: usually decides with one check, and returns null if one
- * of its files exists. It must then be looked up again under its lease.
- */
+/** Like `findSession`, usually with one check; null if a file exists, and it must be looked up under its lease. */
 export async function findUnlessThere(files: FileReader, paths: SessionPaths): Promise<FoundSession | null> {
 	const found = createFoundFiles(files);
 	const journalSize = await fileSize(found, paths.journal);
@@ -163,10 +157,7 @@ async function hasMessages(files: Files, file: string): Promise<boolean> {
 	return false;
 }
 
-/**
- * Whether a session has no title, event or message. Unreadable files and long lines count as content, so that little is read:
- * process shutdown waits for this.
- */
+/** Unreadable files and long lines count as content: process shutdown waits for this. */
 export async function isEmptySession(files: Files, paths: SessionPaths): Promise<boolean> {
 	const { title, damaged } = await readListedState(files, paths.directory);
 	if (title !== null || damaged || (await hasRecords(files, paths.events))) return false;
@@ -183,12 +174,10 @@ function isPresent(size: number | null | undefined): boolean {
 }
 
 export interface StoredSummary {
-	/** No title, event or message. Unreadable files count as content. */
 	readonly empty: boolean;
 	readonly title: string;
 	/** Last write time of its logs, in milliseconds since the epoch. */
 	readonly updatedAt: number;
-	/** In milliseconds since the epoch; null if not archived. */
 	readonly archivedAt: number | null;
 }
 

@@ -1,4 +1,5 @@
-// `kimi.json`: lists work directories with sessions, and the last session of each. Other programs use it too, so every change
+// `kimi.json`: lists work directories with sessions, and the last session of each. Other programs use it too, so every
+// change
 // re-reads it under a lock and preserves foreign content.
 import path from "node:path";
 import * as v from "valibot";
@@ -15,28 +16,16 @@ import { withStorageError } from "./logs/storage-error.ts";
 import { isWorkDir } from "./work-dir.ts";
 
 export interface SessionIndex {
-	/** Adds the work directory. Idempotent. Fails `storage-failed`. */
 	register(workDir: string): Promise<void>;
-	/**
-	 * Null if there is none; undefined if the work directory is not listed or the file is unreadable. All calls use the intact
-	 * part of a damaged file.
-	 */
+	/** Null for none; undefined if the directory is not listed or the file is unreadable. Uses what is intact. */
 	lastSessionId(workDir: string): Promise<string | null | undefined>;
 	/** The listed work directories, in order; empty if the file is unreadable. */
 	workDirs(): Promise<readonly string[]>;
-	/** Sets the last session of the work directory, adding it if necessary. Fails `storage-failed`. */
 	setLastSession(workDir: string, id: string): Promise<void>;
-	/**
-	 * Like `setLastSession`, when not needed to find the session: alternating sessions change the file at most once per second.
-	 * Resolves at once if the change is delayed. Fails `storage-failed` if it was not delayed.
-	 */
+	/** Like `setLastSession`, delayed by up to a second if the session changes often. */
 	setLastSessionSoon(workDir: string, id: string): Promise<void>;
-	/** Clears the last session if it is this one. Fails `storage-failed`. */
 	clearLastSession(workDir: string, id: string): Promise<void>;
-	/**
-	 * Reads ahead for a change, which need not read again if nothing has changed. Skips a file changed just now, which would be
-	 * read again. Fails `storage-failed`.
-	 */
+	/** Reads ahead for a change, except a file changed just now. Fails `storage-failed`. */
 	warmUp(): Promise<void>;
 	/** Writes delayed changes. Never rejects: logs failures. */
 	settle(): Promise<void>;
@@ -52,13 +41,11 @@ const localEntrySchema = v.looseObject({
 });
 type LocalEntry = v.InferOutput<typeof localEntrySchema>;
 
-/** `entries` may contain foreign values; they are written back unchanged. */
 interface IndexContent {
 	readonly others: Record<string, unknown>;
 	readonly entries: readonly unknown[];
 }
 
-/** Null means no change and no write. */
 type Change = (content: IndexContent) => IndexContent | null;
 
 const counted = ({ entries }: IndexContent) => ({ workDirs: entries.length });
@@ -82,10 +69,7 @@ function parseIndex(bytes: Buffer): IndexContent | null {
 	return Array.isArray(entries) ? { others, entries } : null;
 }
 
-/**
- * Recovers intact entries from a damaged index: another program may have been stopped while writing, and sessions of an unlisted
- * directory cannot be found otherwise.
- */
+/** Recovers intact entries: sessions of an unlisted directory cannot be found otherwise. */
 function salvage(bytes: Buffer): IndexContent {
 	const text = bytes.toString("utf8");
 	const whole = [...text.matchAll(/\{[^{}]*\}/g)].map(([entry]) => entry);
@@ -159,7 +143,6 @@ export function createSessionIndex(options: {
 		return content;
 	};
 
-	/** Keeps an unreadable file for inspection. */
 	const copyAside = async (bytes: Buffer, content: IndexContent): Promise<void> => {
 		const aside = await damagedPath(files, indexPath);
 		await files.replace(aside, bytes, { sync: true });
@@ -169,10 +152,7 @@ export function createSessionIndex(options: {
 
 	/** The last content read, with the file's status. */
 	let known: { readonly status: FileStatus; readonly content: IndexContent } | null = null;
-	/**
-	 * Like `read`, for deciding that nothing changes: a file with an unchanged status is not read again. A file changed just now
-	 * is not remembered, since a later change could have the same status, and with `ahead` not even read.
-	 */
+	/** Does not reread a file with an unchanged status. A file changed just now is not remembered. */
 	const readUnlocked = async (ahead = false): Promise<IndexContent | null> => {
 		const lookedAt = options.clock.now();
 		const status = await files.status(indexPath);
@@ -187,7 +167,6 @@ export function createSessionIndex(options: {
 	/** Sessions load concurrently: one of them reads for all. */
 	let warming: Promise<void> | null = null;
 
-	/** Applies the changes in order, replacing the file at most once. */
 	const write = async (changes: readonly Change[]): Promise<void> => {
 		const before = await readUnlocked();
 		if (before !== null && applied(changes, before) === before) return;
@@ -205,7 +184,6 @@ export function createSessionIndex(options: {
 
 	/** Delayed last sessions, by work directory. */
 	const later = new Map<string, string>();
-	/** The last session written here, by work directory. */
 	const written = new Map<string, string>();
 	let withdrawLater: (() => void) | null = null;
 	let markedAt = Number.NEGATIVE_INFINITY;
@@ -257,7 +235,8 @@ export function createSessionIndex(options: {
 		setLastSession: setLast,
 		async setLastSessionSoon(workDir, id) {
 			const wait = markedAt + soon - options.clock.monotonic();
-			// If no other session of this process alternates, the file is usually current; and if another process has written it,
+			// If no other session of this process alternates, the file is usually current; and if another process has written
+			// it,
 			// this write must not be late.
 			const isAlone = written.get(workDir) === id && !later.has(workDir);
 			if (isAlone || (wait <= 0 && withdrawLater === null)) return await setLast(workDir, id);

@@ -1,4 +1,5 @@
-// Creates a session with content atomically: writes its files in a staging directory and renames it to the session directory,
+// Creates a session with content atomically: writes its files in a staging directory and renames it to the session
+// directory,
 // unless another process has created the same id meanwhile.
 import { randomBytes } from "node:crypto";
 import path from "node:path";
@@ -75,7 +76,6 @@ async function refuseKnown(options: StagingOptions): Promise<void> {
 	if (isThere(await findSession(options.files, options.paths))) throw toKnown(options);
 }
 
-/** Renames the directory to the session's name while holding the session lease. */
 async function publish(options: StagingOptions): Promise<void> {
 	const { files, log, paths, staged } = options;
 	const { directory } = paths;
@@ -96,10 +96,7 @@ async function publish(options: StagingOptions): Promise<void> {
 /** Milliseconds after which a creation counts as abandoned on any machine. */
 const longestCreation = 86_400_000;
 
-/**
- * Removes the staging directories of killed processes: those last changed before `before` that no living process writes. Does not
- * ask processes on other machines, because the first turn would wait for the answer.
- */
+/** Removes staging directories last changed before `before`, unless a living process of this machine writes them. */
 export async function sweepStaged(
 	{ files, clock, log, shareDir }: { files: Files; clock: Clock; log: Log; shareDir: string },
 	before: number,

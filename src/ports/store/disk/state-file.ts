@@ -1,4 +1,5 @@
-// A session's `state.json` (agent-kernel §13.5). Other programs also write the title, archive keys and unknown keys, so these are
+// A session's `state.json` (agent-kernel §13.5). Other programs also write the title, archive keys and unknown keys, so
+// these are
 // read from disk before each save.
 import path from "node:path";
 import * as v from "valibot";
@@ -157,7 +158,6 @@ function withLegacy(stored: Stored, legacy: v.InferOutput<typeof legacySchema>):
 interface Found {
 	readonly stored: Stored | null;
 	readonly damaged: boolean;
-	/** Whether `metadata.json` was merged into it. */
 	readonly legacy: boolean;
 }
 
@@ -176,9 +176,7 @@ async function find(files: Pick<FileReader, "read">, directory: string): Promise
 export interface ListedState {
 	/** From another program or an earlier turn. */
 	readonly title: string | null;
-	/** In seconds since the epoch; null if not archived. */
 	readonly archivedAt: number | null;
-	/** Whether the file is unreadable. */
 	readonly damaged: boolean;
 }
 
@@ -207,10 +205,7 @@ export interface StateFileOptions {
 	readonly found: Pick<FileReader, "status">;
 	readonly log: Log;
 	readonly directory: string;
-	/**
-	 * Whether the session starts over because it may have been stopped before it had a context. See `withoutContext`. Preserves
-	 * foreign keys.
-	 */
+	/** Whether the session starts over; see `withoutContext`. Preserves foreign keys. */
 	readonly fresh: boolean;
 	/** Journal state that the file may lack. */
 	recovered(found: { readonly isMissing: boolean; readonly modifiedAt: number }): Promise<Partial<SessionState> | null>;

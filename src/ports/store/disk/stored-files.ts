@@ -10,12 +10,9 @@ import { readPlanSlug } from "./state-file.ts";
 import { checkSessionId, toDirectoryName, toWorkDir } from "./work-dir.ts";
 
 export interface StoredFile {
-	/** Relative, with slashes. */
 	readonly name: string;
 	readonly path: string;
-	/** Size in bytes when listed. */
 	readonly size: number;
-	/** Milliseconds since the epoch. */
 	readonly modifiedAt: number;
 }
 
@@ -27,12 +24,10 @@ export interface FileListing {
 
 export interface StoredSessionFiles extends FileListing {
 	readonly title: string;
-	/** The time of the first event, in milliseconds since the epoch; null if none. */
 	readonly createdAt: number | null;
 	readonly planSlug: string | null;
 }
 
-/** A session's files, sorted by name; null if the session does not exist. */
 export async function listSessionFiles(
 	files: Files,
 	shareDir: string,
@@ -81,7 +76,10 @@ async function readStart(files: Files, events: string): Promise<number | null> {
 	return null;
 }
 
-/** All files below a directory. Links are not followed: they may lead anywhere, or form cycles. Empty for a missing directory. */
+/**
+ * All files below a directory. Links are not followed: they may lead anywhere, or form cycles. Empty for a missing
+ * directory.
+ */
 export async function listFiles(files: Files, root: string): Promise<FileListing> {
 	const found: StoredFile[] = [];
 	const leftOut: { readonly name: string; readonly reason: string }[] = [];

@@ -3,10 +3,7 @@ import { createHash } from "node:crypto";
 import path from "node:path";
 import { KernelError } from "../../../base/errors.ts";
 
-/**
- * The spelling that is hashed and listed: absolute, without `.`, `..`, duplicate and trailing separators. Symbolic links are not
- * resolved, because clients hash the path that they were given. Throws `invalid-input` for a relative path.
- */
+/** Absolute, without `.`, `..` and extra separators; keeps links, because clients hash the path they were given. */
 export function toWorkDir(spelled: string): string {
 	if (!isWorkDir(spelled)) {
 		throw new KernelError("invalid-input", `The work directory is not an absolute path: ${JSON.stringify(spelled)}`);

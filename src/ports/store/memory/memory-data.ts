@@ -1,4 +1,3 @@
-// The data of sessions in memory, and how each change changes it.
 import { randomUUID } from "node:crypto";
 import type { ContextRow } from "../../../api/values/conversation.ts";
 import { type AgentEvent, eventDeclarations } from "../../../api/values/event.ts";
@@ -30,7 +29,6 @@ export interface MemorySession {
 	context: ContextRow[];
 	/** Whether anything was ever appended to the context: then opening finds the session. */
 	hasContext: boolean;
-	/** Whether it exists without any activity. */
 	isEstablished: boolean;
 	/** The durable events: event number n is at index n - 1. */
 	readonly events: AgentEvent[];
@@ -39,7 +37,6 @@ export interface MemorySession {
 	readonly agents: Map<string, MemoryAgent>;
 	readonly background: MemoryBackground;
 	state: SessionState;
-	/** Milliseconds since the epoch; unique within the store. */
 	writtenAt: number;
 	/** How many changes were applied. */
 	changes: number;
@@ -92,7 +89,6 @@ export function toSummary(workDir: string, id: string, session: MemorySession): 
 	return { id, workDir, title: titleOf(session), updatedAt, archivedAt };
 }
 
-/** The rows after an append: a system prompt for rows without one goes before them. */
 function withRows(context: readonly ContextRow[], rows: readonly ContextRow[]): ContextRow[] {
 	const [first, ...others] = rows;
 	const lacksPrompt = context.length > 0 && !context.some((row) => row.type === "system-prompt");

@@ -1,4 +1,3 @@
-// One open session of the memory store.
 import type { AgentEvent } from "../../../api/values/event.ts";
 import { KernelError } from "../../../base/errors.ts";
 import { withoutContext } from "../disk/state-file.ts";
@@ -27,7 +26,6 @@ function openMemoryAgent(agents: MemorySession["agents"], description: AgentDesc
 interface Opening {
 	readonly workDir: string;
 	readonly id: string;
-	/** Where the session is written. */
 	readonly places: Places;
 	readonly isView?: boolean;
 }

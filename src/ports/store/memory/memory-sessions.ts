@@ -1,10 +1,8 @@
-// The sessions of a memory store.
 import type { SessionRecords } from "../session-records.ts";
 import type { SessionSummary } from "../session-store.ts";
 import { createMemorySession, isEmpty, isFound, type MemorySession, toSummary } from "./memory-data.ts";
 import { createRecordLog, listSessions, readSession, readWorkDir } from "./record-log.ts";
 
-/** By work directory and id. */
 export type Places = Map<string, Map<string, MemorySession>>;
 
 export function toSessions(places: Places, workDir: string): Map<string, MemorySession> {
@@ -13,7 +11,6 @@ export function toSessions(places: Places, workDir: string): Map<string, MemoryS
 	return sessions;
 }
 
-/** The sessions of a store: all of them, or with records, the open ones. */
 export class MemoryData {
 	readonly workDirs: Places = new Map();
 	readonly lastSessions = new Map<string, string>();
@@ -25,7 +22,6 @@ export class MemoryData {
 		this.#records = records;
 	}
 
-	/** Null if the session does not exist. */
 	async find(workDir: string, id: string): Promise<MemorySession | null> {
 		const loaded = () => this.workDirs.get(workDir)?.get(id) ?? null;
 		if (this.#records === null || loaded() !== null) return loaded();
@@ -45,7 +41,6 @@ export class MemoryData {
 		return this.#records === null ? null : await readWorkDir(this.#records, id);
 	}
 
-	/** `workDir` null is for all. */
 	async list(workDir: string | null, withUnused: boolean): Promise<readonly SessionSummary[]> {
 		if (this.#records !== null) return await listSessions(this.#records, workDir, withUnused);
 		const chosen = workDir === null ? [...this.workDirs.keys()] : [workDir];

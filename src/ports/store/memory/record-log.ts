@@ -1,4 +1,3 @@
-// A session's changes as records in the store of the embedding program.
 import { createDeferred } from "../../../base/deferred.ts";
 import { errorText, KernelError } from "../../../base/errors.ts";
 import type { SessionRecords } from "../session-records.ts";

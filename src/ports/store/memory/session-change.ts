@@ -23,9 +23,7 @@ import type { StoredNotification, TaskControl, TaskRuntime, TaskSpec } from "../
 export type SessionChange =
 	| {
 			readonly type: "commit";
-			/** Milliseconds since the epoch. */
 			readonly at: number;
-			/** Numbered. */
 			readonly events: readonly AgentEvent[];
 			readonly context: ContextChange | null;
 			readonly state: Partial<SessionState>;
@@ -37,7 +35,6 @@ export type SessionChange =
 			readonly spec: TaskSpec;
 			readonly runtime: TaskRuntime;
 			readonly control: TaskControl;
-			/** Appended to the output. */
 			readonly output: string;
 	  }
 	| { readonly type: "task-removed"; readonly id: string }

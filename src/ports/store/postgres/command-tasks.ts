@@ -1,4 +1,5 @@
-// A background command of a database session. Its worker has files on the machine where it runs; its status and the end of its
+// A background command of a database session. Its worker has files on the machine where it runs; its status and the end
+// of its
 // output are copied to the database, in case another machine gets the session.
 import path from "node:path";
 import { isFinal } from "../../../api/values/task-status.ts";
@@ -18,9 +19,7 @@ export interface LocalFiles {
 	readonly files: Files;
 	readonly directory: string;
 	readonly log: Log;
-	/** Milliseconds since the epoch. */
 	now(): number;
-	/** Runs the work while the session is open; fails `closed` afterwards. */
 	whileOpen<T>(work: () => Promise<T>): Promise<T>;
 }
 

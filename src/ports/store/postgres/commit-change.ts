@@ -17,7 +17,6 @@ export const firstRow = 1;
 /** Events after which a summary is stored even within a turn, so that an opening reads at most this many. */
 const summaryInterval = 2_000;
 
-/** The effect of a group of commits, and the summary afterwards. */
 export interface Change {
 	readonly events: readonly AgentEvent[];
 	/** Each commit's numbered events. */
@@ -50,7 +49,10 @@ export function hasContent({ events = [], context, state }: Batch): boolean {
 	return changesContext || (state !== undefined && Object.keys(state).length > 0) || events.some(isDurable);
 }
 
-/** Computes the effect of these commits on the data stored `now`. `summarySeq` is the last event number in the stored summary. */
+/**
+ * Computes the effect of these commits on the data stored `now`. `summarySeq` is the last event number in the stored
+ * summary.
+ */
 export function toChange(
 	now: Change,
 	commits: readonly Commit[],

@@ -7,7 +7,6 @@ import type { Change } from "./commit-change.ts";
 import type { Database } from "./database.ts";
 import { toColumn } from "./sessions/session-row.ts";
 
-/** The session row before the commit, and the writing process. */
 export interface CommittedRow {
 	readonly sessionId: string;
 	readonly workDir: string;
@@ -105,7 +104,6 @@ export async function isStored({ query, schema }: Database, row: CommittedRow, c
 	return found !== undefined && Number(found["events"]) === change.events.length;
 }
 
-/** Title and archive time have their own columns. */
 function toStateText({ customTitle: _, archivedAt: __, ...state }: SessionState): string {
 	return JSON.stringify(state);
 }

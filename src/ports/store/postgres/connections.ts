@@ -59,7 +59,6 @@ export async function openConnections(options: DatabaseOptions): Promise<Connect
 		renew(pool) {
 			if (usual !== pool) return;
 			log.info("the connections to the database are renewed", { database });
-			// Statements waiting for a connection of the old pool still get one; its idle connections end after a while.
 			usual = create(poolSize);
 			all.push(usual);
 		},

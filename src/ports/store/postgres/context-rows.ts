@@ -1,4 +1,3 @@
-// Reads context rows from the database, and removes replaced ones.
 import * as v from "valibot";
 import type { ContextRow } from "../../../api/values/conversation.ts";
 import type { Log } from "../../../base/log.ts";
@@ -31,10 +30,8 @@ export async function toContextRows(
 	return { rows, last };
 }
 
-/** Rows removed per statement. */
 const removedTogether = 1_000;
 
-/** Removes rows of replaced contexts, which are no longer read. */
 export async function removeOldRows(
 	{ query, schema }: Database,
 	sessionId: string,

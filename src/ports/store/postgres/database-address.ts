@@ -1,7 +1,10 @@
 // The database address and connection options, parsed from a URL such as `postgresql://me@db.example:5432/agents`.
 import { KernelError } from "../../../base/errors.ts";
 
-/** Encryption: none, without certificate verification, with the authority verified, or with authority and host name verified. */
+/**
+ * Encryption: none, without certificate verification, with the authority verified, or with authority and host name
+ * verified.
+ */
 export const tlsModes = ["disable", "require", "verify-ca", "verify-full"] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
@@ -24,7 +27,6 @@ function refuse(reason: string): KernelError {
 	);
 }
 
-/** Decodes a part of the URL; rejects a percent sign that encodes nothing. */
 function decoded(part: string): string {
 	try {
 		return decodeURIComponent(part);

@@ -1,4 +1,3 @@
-// The port to a PostgreSQL database: statements, transactions and notifications over a bounded number of connections.
 import type { PoolClient } from "pg";
 import { errorText, KernelError, systemErrorCode } from "../../../base/errors.ts";
 import { type Connections, type DatabaseOptions, defaultQueryTimeout, openConnections } from "./connections.ts";
@@ -11,7 +10,6 @@ export type Query = (text: string, values?: readonly unknown[]) => Promise<reado
 export interface QueryOptions {
 	/** Overrides the response timeout, in milliseconds. */
 	readonly timeout?: number;
-	/** Uses the connection reserved for urgent statements. */
 	readonly isUrgent?: boolean;
 	/** The name under which the server caches the statement's plan. */
 	readonly name?: string;
@@ -26,10 +24,7 @@ export interface Database {
 	query(text: string, values?: readonly unknown[], options?: QueryOptions): Promise<readonly Row[]>;
 	/** Runs `work` in a transaction, which commits if `work` succeeds and rolls back otherwise. */
 	transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
-	/**
-	 * Calls back with each notification's payload. Null means that notifications may have been missed: the listener must check for
-	 * itself.
-	 */
+	/** Null means that notifications may have been missed: the listener must check for itself. */
 	listen(channel: string, onPayload: (payload: string | null) => void): void;
 	close(): Promise<void>;
 }

@@ -1,4 +1,3 @@
-// Reads a session's events from the database, in pages of bounded count and size.
 import * as v from "valibot";
 import type { AgentEvent } from "../../../api/values/event.ts";
 import type { Log } from "../../../base/log.ts";

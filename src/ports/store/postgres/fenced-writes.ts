@@ -1,4 +1,5 @@
-// Session writes other than commits: subagents, tasks, notifications. Each statement is idempotent and has no effect after
+// Session writes other than commits: subagents, tasks, notifications. Each statement is idempotent and has no effect
+// after
 // another process has taken the session.
 import { never, orAbort } from "../../../base/abort.ts";
 import { type Clock, sleep } from "../../../base/clock.ts";
@@ -19,10 +20,7 @@ export interface FencedWritesOptions {
 }
 
 export interface FencedWrites {
-	/**
-	 * Runs an idempotent statement that reads the session id from `head`, and has no effect without a row there. Its parameters
-	 * start at number 4.
-	 */
+	/** Runs an idempotent statement that reads the session id from `head`; its parameters start at 4. */
 	write(statement: string, values: readonly unknown[]): Promise<void>;
 	settled(): Promise<void>;
 }

@@ -8,7 +8,6 @@ import type { Connections } from "./connections.ts";
 
 type OnPayload = (payload: string | null) => void;
 
-/** Milliseconds before the first reconnection, and the maximum delay. */
 const firstReconnect = 100;
 const longestReconnect = 5_000;
 /** Milliseconds between connection checks. */

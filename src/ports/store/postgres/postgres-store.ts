@@ -1,5 +1,3 @@
-// Finds and opens sessions in a PostgreSQL database shared by any number of processes and machines.
-
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { never } from "../../../base/abort.ts";
@@ -22,25 +20,18 @@ export interface PostgresStoreOptions {
 	readonly database: Database;
 	readonly log: Log;
 	readonly clock: Clock;
-	/**
-	 * For a session held by another process: "patient" waits and then takes over; "expired" fails `busy` unless the other
-	 * process's lease has expired.
-	 */
+	/** What to do if another process holds the session: "expired" fails `busy` until its lease has expired. */
 	readonly takeOver?: "patient" | "expired";
 	/** The owner of new sessions; a process needs the same owner to run them. */
 	readonly owner?: string;
 	readonly needs?: readonly string[];
-	/** Where background commands store their files; without it, they are unavailable. */
 	readonly scratch?: Scratch;
 	readonly lease?: Pick<ProcessLeaseOptions, "duration" | "interval" | "address" | "tags">;
 }
 
 export interface PostgresStore extends SessionStore {
 	readonly database: Database;
-	/**
-	 * Why this program cannot use the tables, which another version created; null if it can. Fails if the database does not
-	 * respond.
-	 */
+	/** Why this program cannot use the tables; null if it can. Fails if the database does not respond. */
 	whyUnfit(): Promise<string | null>;
 	/** Returns this process's id in the database, after registering the process if necessary. */
 	processId(): Promise<string>;
@@ -143,7 +134,10 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 		throw refuseMaking(row.id, "by another process");
 	};
 
-	/** Ids of sessions this process is creating: the later of two concurrent openings would take the session from the first. */
+	/**
+	 * Ids of sessions this process is creating: the later of two concurrent openings would take the session from the
+	 * first.
+	 */
 	const making = new Set<string>();
 	const alone = async (id: string, work: () => Promise<void>): Promise<void> => {
 		if (making.has(id)) throw refuseMaking(id, "already");

@@ -1,4 +1,5 @@
-// The lease of this process: while it is renewed, other processes take over its sessions only deliberately. Database times use
+// The lease of this process: while it is renewed, other processes take over its sessions only deliberately. Database
+// times use
 // the database clock; this process's monotonic clock measures how long renewals have failed.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
@@ -22,7 +23,6 @@ export interface ProcessLeaseOptions {
 	/** Milliseconds: the lease duration, and the renewal interval. */
 	readonly duration?: number;
 	readonly interval?: number;
-	/** Published to other processes: this process's address, and which sessions it can run. */
 	readonly address?: string | null;
 	readonly tags?: readonly string[];
 }
@@ -105,7 +105,10 @@ export class ProcessLease {
 		}
 	}
 
-	/** Marks the sessions held under this process id as lost, because its lease has expired. `current` then registers a new id. */
+	/**
+	 * Marks the sessions held under this process id as lost, because its lease has expired. `current` then registers a
+	 * new id.
+	 */
 	lapse(holder: string): void {
 		if (this.#id === holder) this.#id = null;
 		for (const session of [...this.#held]) {

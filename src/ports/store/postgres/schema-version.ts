@@ -9,7 +9,6 @@ const lockNumber = 7_240_915_533;
 const versionSchema = v.tuple([v.object({ version: v.pipe(v.unknown(), v.transform(Number), v.integer()) })]);
 
 export interface MigrationResult {
-	/** The version before (0 for an empty database), and the version now. */
 	readonly from: number;
 	readonly to: number;
 }
@@ -18,9 +17,9 @@ function newest(known: readonly Migration[]): number {
 	return Math.max(0, ...known.map(({ number }) => number));
 }
 
-/** 0 if there are no tables. */
 async function readVersion(query: Query, schema: string): Promise<number> {
-	// Queries the catalog instead of the table: the connection may have cached, before waiting for the lock, that no such table
+	// Queries the catalog instead of the table: the connection may have cached, before waiting for the lock, that no such
+	// table
 	// exists.
 	const [found] = await query(
 		`select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
@@ -43,10 +42,7 @@ function refuseUnfit(why: string | null): void {
 	if (why !== null) throw new KernelError("storage-failed", why);
 }
 
-/**
- * Runs the missing migrations, each in a transaction. Concurrent migrations wait for one another. Fails `storage-failed` for
- * tables newer than this program.
- */
+/** Runs missing migrations, each in a transaction, one process at a time. Fails for newer tables. */
 export async function migrate(database: Database, known: readonly Migration[] = migrations): Promise<MigrationResult> {
 	const { schema } = database;
 	return await database.transaction(async (query) => {
@@ -82,16 +78,16 @@ function whyOther(database: Database, found: number, needed: number): string | n
 	);
 }
 
-/** Why this program cannot use the existing tables: another version created them. Null if it can, or if it will create them. */
+/**
+ * Why this program cannot use the existing tables: another version created them. Null if it can, or if it will create
+ * them.
+ */
 export async function whyUnfit(database: Database): Promise<string | null> {
 	const { found, needed } = await schemaVersion(database);
 	return whyOther(database, found, needed);
 }
 
-/**
- * Prepares the tables: creates them in an empty database. Fails `storage-failed` for older tables, which only `agentwire store
- * migrate` changes, and for newer ones.
- */
+/** Creates the tables in an empty database. Fails `storage-failed` for older or newer ones. */
 export async function prepareSchema(database: Database): Promise<void> {
 	const { found, needed } = await schemaVersion(database);
 	refuseUnfit(whyOther(database, found, needed));

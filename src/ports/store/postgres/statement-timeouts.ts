@@ -1,5 +1,3 @@
-// Response timeouts for idempotent statements.
-
 const first = 4_000;
 const longest = 30_000;
 

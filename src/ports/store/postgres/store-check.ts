@@ -30,7 +30,6 @@ export interface StoreCheck {
 
 const most = 20;
 
-/** Reads only. Takes as long as counting all events. */
 export async function checkStore(database: Database): Promise<StoreCheck> {
 	const { schema, name } = database;
 	const version = await schemaVersion(database);

@@ -1,4 +1,3 @@
-// Waits for a database that is temporarily unavailable.
 import { type Clock, sleep } from "../../../base/clock.ts";
 import { errorText, KernelError, systemErrorCode } from "../../../base/errors.ts";
 import { isTransient } from "./database.ts";
@@ -18,14 +17,10 @@ function isAway(thrown: unknown): boolean {
 export interface Waiting {
 	readonly clock: Clock;
 	readonly signal: AbortSignal;
-	/** Called with the reason before the first pause. */
 	onWait(reason: string): void;
 }
 
-/**
- * Retries the work until the database responds. Fails with the work's error if waiting cannot help, and with the last error when
- * the signal aborts.
- */
+/** Retries until the database responds. Fails if waiting cannot help, or when the signal aborts. */
 export async function untilAnswered<T>(work: () => Promise<T>, { clock, signal, onWait }: Waiting): Promise<T> {
 	for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
 		try {

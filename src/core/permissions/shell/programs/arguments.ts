@@ -1,5 +1,3 @@
-// The options and operands of a command as sets, independent of option order and bundling.
-
 export interface Arguments {
 	/** With dashes; short options separately, known long options in their short form. */
 	readonly flags: ReadonlySet<string>;

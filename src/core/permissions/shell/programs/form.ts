@@ -1,8 +1,10 @@
-// A program form: the options and operands known to stay within the program's usual effect.
 import type { Word } from "../script.ts";
 import type { ReadOption } from "./options.ts";
 
-/** How a program uses its operands. "run": executes the files, or the first one if options precede it; "list": shows only names and dates. */
+/**
+ * How a program uses its operands. "run": executes the files, or the first one if options precede it; "list": shows
+ * only names and dates.
+ */
 export type Operands =
 	| "none"
 	| "list"
@@ -21,10 +23,7 @@ export interface Given {
 }
 
 export interface Form {
-	/**
-	 * The options that a prefix rule covers, in the syntax of `optionTable`. Suffix `r`, `w`, `d` or `x`: the value is a file to
-	 * read, a file to write, a directory to write to, or a file that decides what runs.
-	 */
+	/** The options that a prefix rule covers. Suffix: `r` reads, `w` writes, `d` writes below, `x` decides what runs. */
 	readonly options?: string;
 	/** Known options that a rule must name. */
 	readonly others?: string;

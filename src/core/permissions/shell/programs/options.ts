@@ -1,7 +1,5 @@
-// Reads the options that precede an inner command.
 import type { Word } from "../script.ts";
 
-/** The leading options of a program. */
 export interface OptionTable {
 	readonly flags?: string;
 	/** Option letters with a value, attached or in the next word. */
@@ -21,10 +19,7 @@ export interface OptionTable {
 	readonly takesNumber?: boolean;
 }
 
-/**
- * Parses a table written as words: `-ab` are flags, `-n:` has a value, `-I?` may have an attached one, `--name` and `--name=` are
- * the long equivalents, and `-#` is a number.
- */
+/** `-ab` flags, `-n:` with a value, `-I?` maybe attached, `--name`, `--name=`, and `-#` for a number. */
 export function optionTable(spec: string, more: OptionTable = {}): OptionTable {
 	const words = spec.split(/\s+/).filter((word) => word !== "");
 	const letters = (form: RegExp) => words.flatMap((word) => form.exec(word)?.[1] ?? []).join("");
@@ -42,10 +37,8 @@ export function optionTable(spec: string, more: OptionTable = {}): OptionTable {
 }
 
 export interface ReadOption {
-	/** Without dashes. */
 	readonly name: string;
 	readonly value: Word | null;
-	/** Word index. */
 	readonly at: number;
 }
 

@@ -1,6 +1,5 @@
 import { foldName } from "../../../../ports/files/folded-name.ts";
 
-/** The program name without its path, as written. */
 export function writtenName(program: string): string {
 	return program.slice(program.lastIndexOf("/") + 1);
 }

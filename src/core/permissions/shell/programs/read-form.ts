@@ -1,5 +1,4 @@
-// Looks up a command in the table of known programs: its form, and options and operands within the usual effect. Everything
-// unlisted needs a rule with its exact words.
+// Everything unlisted needs a rule with its exact words.
 import type { SimpleCommand, Word } from "../script.ts";
 import type { FileOperand, Form, Given, Operands } from "./form.ts";
 import { forms } from "./forms/forms.ts";
@@ -9,7 +8,6 @@ import { nameOf } from "./program-name.ts";
 export interface FormReading {
 	/** The program and its verbs, as written. */
 	readonly names: readonly string[];
-	/** Null for an unlisted program or verb. */
 	readonly form: Form | null;
 	readonly given: Given;
 	/** Why a rule for the program or verb does not cover the command; a clause without a full stop. */
@@ -42,7 +40,9 @@ export function readForm({ words: [program, ...words] }: SimpleCommand, named = 
 }
 
 const versionForm: Form = { anyOption: true, files: "none" };
-/** Other programs read their version from the project and run it: `yarnPath`, `rust-toolchain.toml`, `.mvn/jvm.config`. */
+/**
+ * Other programs read their version from the project and run it: `yarnPath`, `rust-toolchain.toml`, `.mvn/jvm.config`.
+ */
 const printsVersion = new Set(
 	"bash bun c++ cc clang clang++ cmake curl deno docker g++ gcc gh git gmake java javac julia kubectl lua make node nodejs npm npx perl php podman psql python python3 ruby ruff sh tar tsc unzip uv wget zip zsh".split(
 		" ",
@@ -161,7 +161,6 @@ function doubtOfOperands({ operand, most }: Form, { operands }: Given): string |
 interface Tables {
 	readonly table: OptionTable;
 	readonly others: ReadonlySet<string>;
-	/** r, w, d or x, by option name. */
 	readonly uses: ReadonlyMap<string, string>;
 }
 

@@ -1,5 +1,3 @@
-// Recognizes `sed` scripts that only print, delete and replace.
-
 /** Whether the script reads no file, writes none and runs nothing. */
 export function isPlainSedScript(script: string): boolean {
 	let rest = script.trim();

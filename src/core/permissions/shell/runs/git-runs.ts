@@ -7,7 +7,6 @@ import { joinLiteral, nothing, type Run, runOf, scriptOf, type Unwrapped } from 
 /** Settings whose value is a program or a script. */
 const programKey =
 	/^alias\.|pager|editor|command|cmd|program|external|textconv|helper|driver|clean|smudge|process|askpass|fsmonitor|uploadpack|receivepack|diff?filter|hook$/i;
-/** Settings whose value locates programs or other settings. */
 const placeKey = /hookspath|^include|insteadof|^protocol\.|attributesfile|\.vcs$/i;
 
 /** Options whose value is a script, by verb. */

@@ -1,4 +1,3 @@
-// Programs that run an option's value: `tar --to-command='…'`, `rsync -e '…'`.
 import { spreadOlderOptions } from "../programs/tar-options.ts";
 import type { Word } from "../script.ts";
 import { nothing, type Run, scriptOf, type Unwrapped } from "./run.ts";
@@ -6,11 +5,9 @@ import { nothing, type Run, scriptOf, type Unwrapped } from "./run.ts";
 export interface OptionNames {
 	/** Letters of short options with a value. */
 	readonly short: string;
-	/** Long options with a value, as words. */
 	readonly long: string;
 }
 
-/** The option values, in any position and with abbreviated names. */
 export function valuesOf(words: readonly Word[], { short, long }: OptionNames): readonly Word[] {
 	const names = long.split(" ");
 	return words.flatMap((word, index) => {
@@ -27,7 +24,6 @@ export function valuesOf(words: readonly Word[], { short, long }: OptionNames): 
 }
 
 interface ScriptOption extends OptionNames {
-	/** The script in a value; null if it runs nothing. */
 	toScript(value: string): string | null;
 }
 
@@ -55,7 +51,6 @@ const tables: ReadonlyMap<string, readonly ScriptOption[]> = new Map(
 	}),
 );
 
-/** Empty for a program without such options, or if no value is literal. */
 export function unwrapOptionScripts(given: readonly Word[], name: string): Unwrapped {
 	const own = tables.get(name);
 	if (own === undefined) return nothing;

@@ -1,4 +1,3 @@
-// What a program runs in turn: words as a command, or text as a script.
 import type { ReadOptions } from "../programs/options.ts";
 import { nameOf } from "../programs/program-name.ts";
 import type { Assignment, SimpleCommand, Word } from "../script.ts";

@@ -1,4 +1,3 @@
-// Programs that run a program of the project in place: `npx tsc`, `uv run pytest`.
 import { optionTable, readOptions } from "../programs/options.ts";
 import type { SimpleCommand } from "../script.ts";
 import { type Run, runOf, scriptOf, type Unwrapped, unwrapLoose } from "./run.ts";

@@ -1,4 +1,3 @@
-// Programs that run other programs on the items they read or find.
 import { optionTable, readOptions } from "../programs/options.ts";
 import type { FoundFiles, SimpleCommand, Word } from "../script.ts";
 import { doubtOfOptions, nothing, type Run, runOf, type Unwrapped } from "./run.ts";

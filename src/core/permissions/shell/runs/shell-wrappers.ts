@@ -1,4 +1,3 @@
-// Shells and builtins that run text as a script.
 import { isOwnInput } from "../builtins.ts";
 import { optionTable, readOptions } from "../programs/options.ts";
 import type { Word } from "../script.ts";

@@ -1,5 +1,3 @@
-// Programs that run other programs named in their words: what they run, as words or as a script.
-
 import { readOptions } from "../programs/options.ts";
 import { nameOf } from "../programs/program-name.ts";
 import { readForm } from "../programs/read-form.ts";
@@ -13,7 +11,10 @@ import { unwrapRunner } from "./runners.ts";
 import { unwrapFind, unwrapXargs } from "./search-wrappers.ts";
 import { unwrapEval, unwrapFile, unwrapShell, unwrapTrap } from "./shell-wrappers.ts";
 
-/** The commands that a command runs; empty for other programs. `isOneOfAll`: every suffix of its words is checked anyway. */
+/**
+ * The commands that a command runs; empty for other programs. `isOneOfAll`: every suffix of its words is checked
+ * anyway.
+ */
 export function unwrap(command: SimpleCommand, isOneOfAll: boolean, input: SimpleCommand | null): Unwrapped {
 	const [program, ...words] = command.words;
 	if (program?.kind !== "literal") return nothing;
@@ -48,10 +49,7 @@ function unwrapProgram(name: string, words: readonly Word[], input: SimpleComman
 	return (unwrappers.get(name) ?? unwrapOptionScripts)(words, name, input);
 }
 
-/**
- * Wrappers whose options are not known here: they run some suffix of their words, here or elsewhere, or pass a word to a shell.
- * Those with a row in the table of known programs do with the verbs that it lacks, such as `docker exec`.
- */
+/** Wrappers with unknown options: they run some suffix of their words, or pass a word to a shell. */
 const looseWrappers = new Set(
 	(
 		"sudo doas pkexec su runuser sg newgrp chroot unshare nsenter busybox toybox setsid systemd-run watch flock script capsh parallel sem gdb " +

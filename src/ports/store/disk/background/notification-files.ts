@@ -1,4 +1,3 @@
-// A session's notifications, stored in `notifications/<id>/`: content and delivery status.
 import path from "node:path";
 import * as v from "valibot";
 import { errorText } from "../../../../base/errors.ts";
@@ -108,7 +107,6 @@ export function newDelivery(targets: readonly string[]): Delivery {
 export interface NotificationFilesOptions {
 	readonly files: Files;
 	readonly log: Log;
-	/** Replaces a whole file; `sync` puts it on stable storage. */
 	replace(file: string, text: string, options: { readonly sync: boolean }): Promise<void>;
 }
 

@@ -1,4 +1,5 @@
-// The files of one background task, in `tasks/<id>/` of the session directory. The kernel writes the specification and the
+// The files of one background task, in `tasks/<id>/` of the session directory. The kernel writes the specification and
+// the
 // requests to the worker, the worker writes its state. Whole files, replaced atomically.
 import path from "node:path";
 import { isFinal } from "../../../../api/values/task-status.ts";
@@ -30,17 +31,14 @@ const controlName = "control.json";
 const consumerName = "consumer.json";
 export const outputName = "output.log";
 
-/** The model chooses ids: an id with path syntax could escape the directory. */
+/** Rejects path syntax in an id that the model chose. */
 const idPattern = /^[a-z0-9][a-z0-9-]{1,24}$/;
 
 export interface TaskFilesOptions {
 	readonly files: Files;
 	readonly log: Log;
-	/** Replaces a whole file; `sync` puts it on stable storage. */
 	replace(file: string, text: string, options?: { readonly sync: boolean }): Promise<void>;
-	/** Serializes other work on a task's files. */
 	change(directory: string, work: () => Promise<void>): Promise<void>;
-	/** Milliseconds since the epoch. */
 	now(): number;
 }
 
@@ -50,7 +48,6 @@ async function readObject(files: Files, file: string): Promise<Record<string, un
 	return bytes === null ? undefined : parseLine(bytes.toString("utf8"));
 }
 
-/** Opens a task directory; null, with a log entry, if unreadable. */
 export async function openTaskDirectory(directory: string, options: TaskFilesOptions): Promise<StoredTask | null> {
 	const { files, log } = options;
 	try {

@@ -1,4 +1,3 @@
-// Converts between background task files and the program's types.
 import path from "node:path";
 import * as v from "valibot";
 import { taskStatuses } from "../../../../api/values/task-status.ts";

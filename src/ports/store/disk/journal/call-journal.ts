@@ -1,4 +1,5 @@
-// Reads a session's call journal, `calls.jsonl`: intents and decisions of tool calls, and usage of a session with budgets.
+// Reads a session's call journal, `calls.jsonl`: intents and decisions of tool calls, and usage of a session with
+// budgets.
 // Written by versions before the session journal.
 import * as v from "valibot";
 import type { Log } from "../../../../base/log.ts";
@@ -32,10 +33,7 @@ const recordSchema = v.variant("type", [
 
 type CallRecord = v.InferOutput<typeof recordSchema>;
 
-/**
- * Updates the list of unfinished calls with a record. Ids may repeat in later steps, so `finished` settles the oldest open call
- * with its id.
- */
+/** Ids may repeat in later steps: `finished` settles the oldest open call with its id. */
 function noteCall(open: UnfinishedCall[], record: CallRecord): void {
 	if (record.type === "started") {
 		const { toolCallId, name, arguments: text } = record;
@@ -52,14 +50,12 @@ function noteCall(open: UnfinishedCall[], record: CallRecord): void {
 	}
 }
 
-/** The usage in the record; `before` if it has none. */
 function noteUse(before: SessionUse, record: CallRecord): SessionUse {
 	if (record.type !== "used") return before;
 	const { type: _, ...use } = record;
 	return use;
 }
 
-/** Summarizes the records in a part of the file. Skips, counts and logs invalid lines. */
 export async function withCalls(
 	before: JournalSummary,
 	{ files, log, path, start, end }: CallLog,

@@ -1,4 +1,5 @@
-// Reads a session's journal, `journal.jsonl`: complete record groups, events after a number, and the last summary, searched from
+// Reads a session's journal, `journal.jsonl`: complete record groups, events after a number, and the last summary,
+// searched from
 // the end.
 import { KernelError } from "../../../../base/errors.ts";
 import { createLineSplitter, type Line } from "../../../../base/text/lines.ts";
@@ -26,7 +27,6 @@ export interface FileRange {
 
 export interface RawLine {
 	readonly start: number;
-	/** Start of the next line. */
 	readonly end: number;
 	/** Without its newline; null if the line is too long to read. */
 	readonly bytes: Buffer | null;
@@ -51,10 +51,7 @@ async function* readBytes(files: FileReader, path: string, { start, end }: FileR
 	}
 }
 
-/**
- * The lines in a part of a file with their positions, batched by read; the last line may lack a newline. Their bytes are valid
- * until the next batch is requested.
- */
+/** Lines with their positions, batched by read; their bytes are valid until the next batch. */
 async function* readRawBatches(files: FileReader, path: string, range: FileRange): AsyncGenerator<readonly RawLine[]> {
 	let start = range.start;
 	let length = 0;
@@ -89,7 +86,6 @@ async function* readRawBatches(files: FileReader, path: string, range: FileRange
 	if (length > 0) yield [complete(false)];
 }
 
-/** The lines in a part of a file with their positions; the last one may lack a newline. */
 export async function* readRawLines(files: FileReader, path: string, range: FileRange): AsyncGenerator<RawLine> {
 	for await (const lines of readRawBatches(files, path, range)) yield* lines;
 }
@@ -102,7 +98,6 @@ function isBlank({ bytes }: RawLine): boolean {
 	return bytes !== null && bytes.toString("latin1", 0, 64).trim() === "" && bytes.toString("utf8").trim() === "";
 }
 
-/** Reads a journal header and the position where records begin; null without a readable header. */
 export async function readHeader(
 	files: FileReader,
 	path: string,
@@ -123,12 +118,10 @@ export async function readHeader(
 
 export interface PlacedRecord {
 	readonly record: ReadRecord;
-	/** Start of the record's line. */
 	readonly start: number;
 	readonly groupEnd: number;
 }
 
-/** The records of all complete groups in a part of the journal. */
 export async function* readRecords(
 	files: FileReader,
 	path: string,
@@ -168,13 +161,9 @@ function numberOf(text: string): number | null {
 
 type StoredEvent = Extract<ReadRecord, { kind: "event" }>["event"];
 
-/**
- * Lines per batch: objects made from a batch live until the next one, and larger batches would outlive the young generation of
- * the heap.
- */
+/** Larger batches of objects would outlive the young generation of the heap. */
 const readAtOnce = 128;
 
-/** The journal's events after a number, in batches. */
 export async function* readJournalEvents(
 	files: FileReader,
 	path: string,
@@ -210,7 +199,6 @@ export async function* readJournalEvents(
 
 const summaryMark = Buffer.from('\n{"summary":');
 
-/** Finds the last readable summary and the start of its line; null if there is none. */
 export async function findLastSummary(
 	files: FileReader,
 	path: string,
@@ -244,7 +232,6 @@ export async function findLastSummary(
 	return null;
 }
 
-/** Parses the first line in a part of a file; null if it is not a JSON object. */
 async function readFirstLine(
 	files: FileReader,
 	path: string,

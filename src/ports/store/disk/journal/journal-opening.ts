@@ -1,4 +1,5 @@
-// Opens a session's journal: reads its header and, from its last summary on, the session's current content and the expected
+// Opens a session's journal: reads its header and, from its last summary on, the session's current content and the
+// expected
 // content of the other logs.
 import { randomBytes } from "node:crypto";
 import type { ContextChange, ContextRow } from "../../../../api/values/conversation.ts";
@@ -28,7 +29,6 @@ export interface OpenedJournal {
 	readonly lastSeq: number;
 	readonly summary: JournalSummary;
 	readonly hasState: boolean;
-	/** The records after the last summary. */
 	readonly tail: FileRange;
 	/** The sizes of the other logs before the tail. */
 	readonly sizes: LogSizes;

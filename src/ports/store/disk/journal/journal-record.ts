@@ -1,4 +1,5 @@
-// The records of a session's journal, `journal.jsonl`, and their lines: a numbered event, a change to context or state, and a
+// The records of a session's journal, `journal.jsonl`, and their lines: a numbered event, a change to context or state,
+// and a
 // summary of everything before. The first line is a header.
 import * as v from "valibot";
 import type { ContextChange } from "../../../../api/values/conversation.ts";
@@ -22,9 +23,11 @@ import type { JournalSummary, SessionState } from "../../session-store.ts";
 export const journalVersion = 1;
 
 export interface JournalHeader {
-	/** The name of the history in which events are numbered. */
 	readonly epoch: string;
-	/** The part of `wire.jsonl` that precedes the journal: its length in bytes, and the number of its events, numbered from 1. */
+	/**
+	 * The part of `wire.jsonl` that precedes the journal: its length in bytes, and the number of its events, numbered
+	 * from 1.
+	 */
 	readonly history: { readonly wire: number; readonly events: number };
 }
 
@@ -35,11 +38,9 @@ export interface LogSizes {
 	readonly calls: number;
 }
 
-/** The session's content before this record. */
 export interface SummaryRecord extends JournalSummary {
 	readonly seq: number;
 	readonly sizes: LogSizes;
-	/** Whether the journal contains the session state. */
 	readonly hasState: boolean;
 	/** Whether the session was closed at this point. */
 	readonly clean: boolean;
@@ -122,12 +123,10 @@ function concatenate(parts: readonly LineText[]): LineText {
 	};
 }
 
-/** Whether more records of the group follow this line. */
 export function hasMore(line: Record<string, unknown> | null): boolean {
 	return line?.["more"] === true;
 }
 
-/** Parses a record; `origin` completes its events. */
 export function fromRecordLine(line: Record<string, unknown> | null, origin: RecordOrigin): ReadRecord {
 	if (line === null) return { kind: "unreadable", seq: null };
 	if ("event" in line) {

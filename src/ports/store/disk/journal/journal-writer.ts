@@ -18,49 +18,32 @@ export interface JournalWriterOptions {
 	readonly summary: RunningSummary;
 	readonly hasState: boolean;
 	readonly clock: Clock;
-	/**
-	 * Runs before the first write, before every append to the journal, and before a standalone sync. If it throws, the commits
-	 * fail with that error.
-	 */
+	/** Runs before the first write, every append and a standalone sync. If it throws, the commits fail with that error. */
 	prepare(): Promise<void>;
 	firstLines(): Promise<readonly LineText[]>;
-	/** Converts a change to its journal form. */
 	toStoredChange(change: ContextChange): Promise<ContextChange>;
 	syncOthers(): Promise<void>;
 	/** Called when writing pauses: the files need not stay open. */
 	rest(): void;
-	/**
-	 * Writes new journal content to the files that other programs read; `end` is the journal's end at that time. Never rejects.
-	 * During a turn its commits do not wait for this, and the journal may grow meanwhile.
-	 */
+	/** Updates the files that other programs read, up to `end` of the journal. Never rejects. */
 	project(batches: readonly Batch[], end: number): Promise<void>;
 	sizes(): LogSizes;
-	/**
-	 * Whether a summary is possible: the other logs contain nothing beyond the journal, and the state file is complete. Otherwise
-	 * the next opening must reread the journal.
-	 */
+	/** Whether the other logs and the state file contain everything, so that a summary is possible. */
 	isSummarizable(): Promise<boolean>;
 }
 
 export interface JournalWriter {
 	readonly hasBegun: boolean;
-	/** The committed bytes of the journal. */
 	readonly end: number;
 	cursor(): Cursor;
 	/** Stores the lines before the first commit, unless already stored. Fails with the reason if that is impossible. */
 	begin(): Promise<void>;
 	commit(batch: Batch, sync: boolean): Promise<readonly AgentEvent[]>;
-	/**
-	 * Stores the batch, which has no events, with the next commit, or soon without one. Until it is stored, every commit retries
-	 * it and fails if it fails.
-	 */
+	/** Stores a batch without events with the next commit, or soon. Until it is stored, every commit retries it. */
 	commitWithNext(batch: Batch): void;
 	/** Waits for earlier commits, and for their writes to the files that other programs read. */
 	settled(): Promise<void>;
-	/**
-	 * Stores a summary if anything was stored, to shorten the next opening. Fails if a batch that no caller awaits could not be
-	 * stored.
-	 */
+	/** Stores a summary to speed up the next opening. Fails if a batch that no caller awaits could not be stored. */
 	finish(): Promise<void>;
 }
 
@@ -84,7 +67,6 @@ interface WaitingCommit {
 	readonly stored: Deferred<readonly AgentEvent[]> | null;
 }
 
-/** Whether the batch has stored content. */
 function hasContent({ events = [], context, state }: Batch): boolean {
 	const changesContext = context !== undefined && (context.kind === "replace" || context.rows.length > 0);
 	const changesState = state !== undefined && Object.keys(state).length > 0;
@@ -117,7 +99,6 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 	let isInTurn = false;
 	/** Writing to the files that other programs read: one pass at a time, covering everything that arrived meanwhile. */
 	let projecting: Promise<void> = Promise.resolve();
-	/** Journal content not yet written to those files. */
 	let unprojected: Batch[] = [];
 	let withdrawProjection: (() => void) | null = null;
 	const waiting: WaitingCommit[] = [];
@@ -133,7 +114,6 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 		return toGroupLines([{ kind: "summary", summary: stored }]);
 	};
 
-	/** Numbers the batch's durable events, starting after `before`. */
 	const numbered = (batch: Batch, before: number): Batch & { readonly events: readonly AgentEvent[] } => {
 		let seq = before;
 		const events = (batch.events ?? []).map((event) => {
@@ -199,7 +179,8 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 			seq += next.events.filter(isDurable).length;
 			return next;
 		});
-		// The files must be current: a summary contains their sizes, a prompt's journal form depends on one of them, and a file
+		// The files must be current: a summary contains their sizes, a prompt's journal form depends on one of them, and a
+		// file
 		// written after a change it lacks would seem modified by another program.
 		const needsFiles = batches.some((batch) => endsTurn(batch) || addsPrompt(batch) || changesFiles(batch));
 		if (needsFiles) await projectAll();

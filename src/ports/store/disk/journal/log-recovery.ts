@@ -1,4 +1,5 @@
-// On opening, compares `wire.jsonl` and `context.jsonl`, which other programs also use, with the journal: rewrites what is
+// On opening, compares `wire.jsonl` and `context.jsonl`, which other programs also use, with the journal: rewrites what
+// is
 // missing, and imports what another program added or changed.
 
 import type { ContextRow } from "../../../../api/values/conversation.ts";
@@ -20,7 +21,6 @@ export type Repair<Missing> =
 export interface WireRecovery {
 	/** Includes the number of events in the journal's tail whose lines are present. */
 	readonly repair: Repair<number>;
-	/** Events appended by another program, without numbers. */
 	readonly imported: readonly AgentEvent[];
 	/** The remaining history before the journal. */
 	readonly history: JournalHeader["history"];
@@ -34,19 +34,14 @@ export interface ContextRecovery {
 	readonly isForeign: boolean;
 }
 
-/** The result of comparing a file's lines with the expected ones. */
 interface Comparison {
-	/** Number of expected lines found. */
 	readonly found: number;
 	readonly isMissingSome: boolean;
 }
 
 const none = { kind: "none" } as const;
 
-/**
- * Searches for the expected lines in order; reports all lines between and after them. Other programs may have written while the
- * session was open.
- */
+/** Searches for the expected lines in order; other programs may have written lines between them. */
 async function compareLines(
 	{ files }: JournalSource,
 	path: string,
@@ -66,7 +61,6 @@ async function compareLines(
 	return { found, isMissingSome: next.done !== true };
 }
 
-/** The event log lines for the records in a part of the journal. */
 async function* wireLines({ files, path, sessionId }: JournalSource, range: FileRange): AsyncGenerator<string> {
 	for await (const { record } of readRecords(files, path, range, { sessionId, epoch: "" })) {
 		const line = record.kind === "event" ? toEventLine(record.event) : null;
@@ -78,17 +72,13 @@ async function* contextLines(rows: readonly ContextRow[]): AsyncGenerator<string
 	for (const row of rows) yield wholeText(toLine(row));
 }
 
-/** The lines of all rows the context ever had. */
 async function* everyContextLine({ files, path, sessionId }: JournalSource, range: FileRange): AsyncGenerator<string> {
 	for await (const { record } of readRecords(files, path, range, { sessionId, epoch: "" })) {
 		if (record.kind === "context") yield* contextLines(record.change.rows);
 	}
 }
 
-/**
- * Finds which wanted lines appear elsewhere in the file: a process that had lost the session may have written them late, after
- * the next process had rewritten them.
- */
+/** A process that had lost the session may have written wanted lines late, elsewhere in the file. */
 async function findLines(lines: AsyncIterable<string>, wanted: ReadonlySet<string>): Promise<ReadonlySet<string>> {
 	const found = new Set<string>();
 	if (wanted.size === 0) return found;
@@ -96,12 +86,10 @@ async function findLines(lines: AsyncIterable<string>, wanted: ReadonlySet<strin
 	return found;
 }
 
-/** Whether this is a partial last line. */
 function isTorn(raw: RawLine, size: number): boolean {
 	return raw.end === size && raw.bytes !== null && raw.end - raw.start === raw.bytes.length;
 }
 
-/** Compares the event log, which has `size` bytes, with the journal. */
 export async function recoverWire(
 	source: JournalSource,
 	journal: OpenedJournal,
@@ -147,7 +135,6 @@ async function compareWire(
 	return { repair: canAppend ? { kind: "append", missing: found } : { kind: "rewrite" }, imported, history };
 }
 
-/** The event log lines after those already in the file. */
 export async function missingWireLines(
 	source: JournalSource,
 	journal: OpenedJournal,
@@ -162,7 +149,6 @@ export async function missingWireLines(
 	return lines;
 }
 
-/** Compares the context log with the journal; `size` is null if the file is missing. */
 export async function recoverContext(
 	source: JournalSource,
 	journal: OpenedJournal,
@@ -204,7 +190,6 @@ export async function recoverContext(
 	return repeated.size === others.rows.size ? recovered : asItIs;
 }
 
-/** Lines of a context log that are missing from the journal. */
 interface OtherLines {
 	readonly rows: ReadonlySet<string>;
 	readonly isDamaged: boolean;
@@ -227,7 +212,6 @@ async function compareContext(
 	return { ...comparison, others: { rows: others, isDamaged } };
 }
 
-/** Whether the file is in the state before a context replacement in the journal. */
 async function isOfEarlierStage(
 	source: JournalSource,
 	{ stages }: OpenedJournal,

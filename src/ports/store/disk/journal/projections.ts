@@ -1,4 +1,5 @@
-// Writes the session files that other programs read from the journal: `wire.jsonl`, `context.jsonl` and `state.json`. A failure
+// Writes the session files that other programs read from the journal: `wire.jsonl`, `context.jsonl` and `state.json`. A
+// failure
 // loses nothing: the next commit rewrites the file from the journal.
 
 import type { ContextChange, ContextRow } from "../../../../api/values/conversation.ts";
@@ -35,7 +36,6 @@ export interface ProjectionOptions {
 	readonly stateFile: StateFile;
 	/** The size of the call journal from earlier versions. */
 	readonly callsSize: number;
-	/** The journal content up to this byte. */
 	journal(end: number): JournalContent;
 	syncJournal(): Promise<void>;
 }
@@ -58,7 +58,6 @@ export interface Projections {
 
 export function createProjections(options: ProjectionOptions): Projections {
 	const { log, directory, wire, context, contextLines, stateFile } = options;
-	/** The files that are behind the journal. */
 	const outdated = new Set<"wire" | "context" | "state">();
 
 	const attempt = async (name: "wire" | "context" | "state", work: () => Promise<void>): Promise<void> => {
@@ -88,7 +87,8 @@ export function createProjections(options: ProjectionOptions): Projections {
 		if (outdated.has("context")) await attempt("context", () => rewriteContext(end));
 		else if (changes.length > 0)
 			await attempt("context", async () => {
-				// The new file replaces the old one by rename: after a power loss, it must not meet a journal that only knows the old
+				// The new file replaces the old one by rename: after a power loss, it must not meet a journal that only knows
+				// the old
 				// one.
 				if (changes.some(({ kind }) => kind === "replace")) await options.syncJournal();
 				for (const change of joinedAppends(changes)) await context.change(change);

@@ -1,4 +1,5 @@
-// A session's content when opened: from the journal, or from the logs of a session without one, plus changes by other programs.
+// A session's content when opened: from the journal, or from the logs of a session without one, plus changes by other
+// programs.
 // Writes nothing.
 import type { ContextRow } from "../../../../api/values/conversation.ts";
 import type { AgentEvent } from "../../../../api/values/event.ts";
@@ -15,26 +16,19 @@ import { type ContextRecovery, recoverContext, recoverWire, type WireRecovery } 
 
 export interface SessionHistory {
 	readonly opening: JournalOpening;
-	/** The journal header, existing or to be written. */
 	readonly header: JournalHeader;
-	/**
-	 * What must be rewritten in the journal: all of it if part of the earlier history is lost, only the header if its end may be
-	 * lost.
-	 */
+	/** What must be rewritten: everything if earlier history is lost, only the header if just its end may be lost. */
 	readonly rewritten: "nothing" | "header" | "all";
 	/** The offset to add to journal file numbers until then. */
 	readonly shift: number;
 	readonly lastSeq: number;
 	readonly summary: JournalSummary;
-	/** Events that another program appended to the event log; not yet in the journal. */
 	readonly imported: readonly AgentEvent[];
 	readonly wire: WireRecovery["repair"];
 	readonly context: ContextRecovery;
-	/** The context rows, parsed on first use. */
 	readonly contextRows: () => readonly ContextRow[];
 	/** Whether a new journal must start with a copy or summary of existing content. */
 	readonly hasContent: boolean;
-	/** State that `state.json` may lack. */
 	missingState(found: {
 		readonly isMissing: boolean;
 		readonly modifiedAt: number;

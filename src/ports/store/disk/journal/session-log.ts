@@ -1,4 +1,5 @@
-// The logs of one session on disk as a unit: a commit goes to the journal and then to the files that other programs read; events
+// The logs of one session on disk as a unit: a commit goes to the journal and then to the files that other programs
+// read; events
 // are read from the journal and the history before it.
 
 import type { ContextChange, ContextRow } from "../../../../api/values/conversation.ts";
@@ -41,22 +42,16 @@ export interface SessionLogOptions {
 	/** Whether the session had no files before this run; valid after `prepare`. */
 	isNew(): boolean;
 	prepare(): Promise<void>;
-	/** A session file that is written after `prepare`. */
 	lineFile(file: string, knownSize: number, header?: string): LineFile;
 	syncOthers(): Promise<void>;
-	/** Closes the other files, which reopen on the next write. */
 	closeOthers(): Promise<void>;
 }
 
 export interface SessionLog {
 	cursor(): Cursor;
-	/**
-	 * Stores the numbers given to clients: for events added by another program, and under a new epoch. Fails if that is
-	 * impossible.
-	 */
+	/** Stores numbers given to events of another program or under a new epoch. Fails if that is impossible. */
 	storeNumbers(): Promise<void>;
 	commit(batch: Batch, sync: boolean): Promise<readonly AgentEvent[]>;
-	/** Stores a batch without events with the next commit, or soon. */
 	commitWithNext(batch: Batch): void;
 	events(after: number): AsyncGenerator<readonly AgentEvent[]>;
 	settled(): Promise<void>;
@@ -169,7 +164,6 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 		}
 	};
 
-	/** The lines before the first commit: a copy of content missing from the journal, and a summary. */
 	const firstLines = async (): Promise<readonly LineText[]> => {
 		if (!isRepaired && !options.isNew()) {
 			// Positions refer to the journal as it is now.
@@ -252,10 +246,8 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 	};
 }
 
-/** Bytes copied at once. */
 const pieceSize = 1024 * 1024;
 
-/** The same records under a new header. */
 async function* underHeader(
 	{ files, path }: JournalSource,
 	{ start, end }: FileRange,
@@ -269,7 +261,6 @@ async function* underHeader(
 	}
 }
 
-/** The journal under a new header, with events renumbered accordingly. */
 async function* rewrittenJournal(
 	source: JournalSource,
 	range: FileRange,

@@ -1,4 +1,3 @@
-// The context log of a session, `context.jsonl`: reads its rows on opening, and appends to it.
 import path from "node:path";
 import type { ContextChange, ContextRow } from "../../../../api/values/conversation.ts";
 import type { Log } from "../../../../base/log.ts";
@@ -7,10 +6,7 @@ import { fromLine, toLine } from "../../context-row.ts";
 import { parseLines } from "./json-lines.ts";
 import type { LineFile } from "./line-file.ts";
 
-/**
- * Reads the file and parses its rows on first use: a read-only client need not wait for thousands of them. Skips, counts and logs
- * invalid lines, which stay in the file.
- */
+/** Parses rows on first use: a read-only client need not wait. Skips, counts and logs invalid lines. */
 export async function readContext(files: FileReader, file: string, log: Log): Promise<() => readonly ContextRow[]> {
 	let bytes = await files.read(file);
 	let rows: readonly ContextRow[] | null = null;
@@ -32,10 +28,7 @@ export function parseContext(bytes: Buffer, file: string, log: Log): readonly Co
 export interface ContextLog {
 	/** Whether the context has rows but no system prompt. */
 	lacksPrompt(): boolean;
-	/**
-	 * Appends rows with one write, or replaces all rows and keeps a copy in the same directory as `context_1.jsonl` and so on. A
-	 * system prompt appended to rows without one goes before them: logs of old versions lack it, and readers expect it first.
-	 */
+	/** Appends rows, or replaces all and keeps a copy (`context_1.jsonl`, …). A late system prompt goes first. */
 	change(change: ContextChange): Promise<void>;
 }
 
@@ -43,7 +36,6 @@ export interface ContextLogOptions {
 	readonly files: Files;
 	readonly path: string;
 	readonly lines: LineFile;
-	/** Returns the rows that were in the file before. */
 	opened(): readonly ContextRow[];
 	/** Whether a replaced context is synced at once; default true. */
 	readonly syncs?: boolean;

@@ -1,4 +1,3 @@
-// Chooses the path for a copy of a damaged file before it is replaced.
 import type { Files } from "../../../files/port.ts";
 
 /** The first of `<path>.damaged-1`, `-2`, … that does not exist. */

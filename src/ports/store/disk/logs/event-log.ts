@@ -47,10 +47,7 @@ export async function* readEventLines(files: FileReader, path: string, which?: L
 	for await (const line of readLines(files, path, which)) yield readLogLine(line);
 }
 
-/**
- * The numbered events of a log, one piece of the file at a time: numbers count the lines after the header. Skips and counts
- * invalid lines, and logs them at the end; their numbers stay taken.
- */
+/** The numbered events, a piece of the file at a time. Invalid lines are skipped and logged; numbers stay taken. */
 export async function* readEventBatches(
 	source: { readonly files: FileReader; readonly path: string; readonly length: number; readonly log: Log },
 	origin: { readonly sessionId: string; readonly epoch: string },
@@ -90,10 +87,7 @@ export function toEvent(record: TimedRecord, sessionId: string): AgentEvent {
 /** Maximum length of a blank line in bytes. */
 const blankLength = 16;
 
-/**
- * The number of the last line in the first bytes of a log, parsing only the first line. Searches each piece as one text: reading
- * line by line takes many times as long, and opening a session without a journal waits for this.
- */
+/** Searches each piece as one text: opening waits for this, and reading line by line takes many times as long. */
 export async function countEvents(files: FileReader, path: string, length: number): Promise<number> {
 	let count = 0;
 	let left = length;

@@ -1,4 +1,5 @@
-// A session's files as found when it is opened. Each file is checked and read once, even if several parts of the opening need it,
+// A session's files as found when it is opened. Each file is checked and read once, even if several parts of the
+// opening need it,
 // so that all see the same moment.
 import path from "node:path";
 import type { FileReader, FileStatus } from "../../../files/port.ts";
@@ -11,10 +12,7 @@ const newline = 0x0a;
 export interface FoundFiles extends FileReader {
 	/** Records that the directory has no files. */
 	noteMissing(directory: string): void;
-	/**
-	 * The file's status if it was read to its end, ends with a complete line, and every change since `now` (milliseconds since the
-	 * epoch) will show in the status; otherwise null. Reads nothing.
-	 */
+	/** The file's status if it ends with a complete line and any later change will show in it; else null. */
 	wholeStatus(file: string, now: number): Promise<FileStatus | null>;
 	/** Called after opening: drops all cached content; files are read on demand from now on. */
 	release(): void;

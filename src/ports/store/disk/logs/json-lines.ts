@@ -1,4 +1,3 @@
-// Reads JSON lines files, skipping damage.
 import { isRecord, isTextNestedWithin } from "../../../../base/json.ts";
 import { createLineSplitter, type Line } from "../../../../base/text/lines.ts";
 import type { FileReader } from "../../../files/port.ts";
@@ -42,10 +41,7 @@ function isBlank(text: string): boolean {
 	return !isText && text.trim() === "";
 }
 
-/**
- * Lines parsed per batch. Their objects live until the next batch; larger batches would outlive the young generation of the heap,
- * which takes as long as the parsing.
- */
+/** Larger batches of parsed lines would outlive the young generation of the heap. */
 const parsedAtOnce = 128;
 
 function* parseInGroups(lines: readonly Line[]): Generator<ParsedLine[]> {
@@ -66,7 +62,6 @@ function parseAll(lines: readonly Line[]): ParsedLine[] {
 /** Maximum bytes decoded as a whole, which is much faster for many short lines. */
 const wholeLimit = 8 * 1024 * 1024;
 
-/** Parses all non-blank lines. */
 export function parseLines(bytes: Buffer): ParsedLine[] {
 	if (bytes.length <= wholeLimit) {
 		const texts = bytes.toString("utf8").split("\n");
@@ -83,7 +78,6 @@ export interface LinesRead {
 	readonly limit?: number;
 }
 
-/** Parses all non-blank lines in batches: a promise per line would take longer than parsing. Empty for a missing file. */
 export async function* readLineBatches(
 	files: FileReader,
 	path: string,
@@ -99,7 +93,6 @@ export async function* readLineBatches(
 	yield parseAll(splitter.end());
 }
 
-/** Parses non-blank lines one by one, for a reader that may stop early. Empty for a missing file. */
 export async function* readLines(files: FileReader, path: string, which?: LinesRead): AsyncGenerator<ParsedLine> {
 	for await (const lines of readLineBatches(files, path, which)) yield* lines;
 }

@@ -1,4 +1,5 @@
-// An append-only JSON lines file: appends whole lines in order, repairs its end, syncs on demand. Its users define the lines.
+// An append-only JSON lines file: appends whole lines in order, repairs its end, syncs on demand. Its users define the
+// lines.
 import { KernelError } from "../../../../base/errors.ts";
 import { joinLines, type LineText, wholeText } from "../../../../base/text/long-text.ts";
 import type { AppendFile, FileStatus } from "../../../files/port.ts";
@@ -6,7 +7,6 @@ import { parseLine, readTail } from "./json-lines.ts";
 import type { LineFile, LineFileOptions } from "./line-file.ts";
 import { toStorageError } from "./storage-error.ts";
 
-/** The last append and its position. */
 interface Appended {
 	readonly start: number;
 	readonly before: string;

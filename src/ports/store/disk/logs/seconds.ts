@@ -1,5 +1,3 @@
-// Converts times between seconds since the epoch, in files shared with the reference, and milliseconds, in the program.
-
 export function toSeconds(milliseconds: number | null): number | null {
 	return milliseconds === null ? null : milliseconds / 1000;
 }

@@ -1,4 +1,3 @@
-// The error for disk failures: path and cause, under one code.
 import { KernelError } from "../../../../base/errors.ts";
 import { fileFailureReason } from "../../../files/file-failure.ts";
 

@@ -1,4 +1,3 @@
-// One session in the database, written by one process at a time.
 import path from "node:path";
 import type { ContextRow } from "../../../../api/values/conversation.ts";
 import type { AgentEvent } from "../../../../api/values/event.ts";
@@ -35,14 +34,11 @@ export interface PostgresSessionOptions {
 	/** The process id under which it was taken, and the term. */
 	readonly holder: string;
 	readonly term: number;
-	/** The owner of a session it creates. */
 	readonly owner: string;
 	readonly needs: readonly string[];
 	readonly isStaged: boolean;
 	readonly newEpoch: string;
-	/** Where background commands store their files; null if they are unavailable. */
 	readonly scratch: Scratch | null;
-	/** Whether it is read-only: every write fails. */
 	readonly isView?: boolean;
 }
 

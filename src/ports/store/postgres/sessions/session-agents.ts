@@ -1,4 +1,3 @@
-// The subagents of a database session: description, status, context, events, and the readable output.
 import * as v from "valibot";
 import type { ContextChange } from "../../../../api/values/conversation.ts";
 import { createKeyedQueue } from "../../../../base/keyed-queue.ts";
@@ -18,7 +17,6 @@ export interface AgentOptions {
 	readonly log: Log;
 	readonly sessionId: string;
 	readonly writes: FencedWrites;
-	/** Runs the work while the session is open; fails `closed` afterwards. */
 	whileOpen<T>(work: () => Promise<T>): Promise<T>;
 }
 

@@ -1,12 +1,8 @@
-// Deletes a session from all tables.
 import { KernelError } from "../../../../base/errors.ts";
 import type { Database } from "../database.ts";
 import { sessionParts } from "../migrations.ts";
 
-/**
- * Deletes the session and all its parts atomically, if the process still holds it, or, without a process, if no live process
- * does. Returns whether anything was deleted.
- */
+/** Deletes all parts atomically if the process still holds the session, or, without one, if no live process does. */
 export async function deleteRows(
 	database: Database,
 	id: string,

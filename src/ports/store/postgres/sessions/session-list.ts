@@ -1,4 +1,3 @@
-// Lists the sessions in the database, a page at a time.
 import * as v from "valibot";
 import { toPlace } from "../../session-page.ts";
 import type { ListQuery, SessionPage } from "../../session-store.ts";

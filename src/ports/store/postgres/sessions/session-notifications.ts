@@ -1,4 +1,3 @@
-// The notifications of a database session.
 import * as v from "valibot";
 import type { Log } from "../../../../base/log.ts";
 import { fromDelivery, fromEvent, toDeliveryText, toEventText } from "../../disk/background/notification-files.ts";
@@ -12,7 +11,6 @@ export interface NotificationOptions {
 	readonly log: Log;
 	readonly sessionId: string;
 	readonly writes: FencedWrites;
-	/** Runs the work while the session is open; fails `closed` afterwards. */
 	whileOpen<T>(work: () => Promise<T>): Promise<T>;
 }
 

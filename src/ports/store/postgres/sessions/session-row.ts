@@ -1,4 +1,3 @@
-// Reads a session row, and acquires the right to write it.
 import * as v from "valibot";
 import { KernelError } from "../../../../base/errors.ts";
 import { initialState, withoutContext } from "../../disk/state-file.ts";
@@ -49,10 +48,7 @@ export function isFoundRow(row: SessionRow): boolean {
 	return !row.is_staged && (row.has_context || row.last_seq > 0);
 }
 
-/**
- * Takes the session for a process: returns the next term, or null while another process with a valid lease holds it, unless
- * `isForced`. Notifies the previous holder.
- */
+/** Returns the next term; null while another process holds the session, unless `isForced`. Notifies the holder. */
 export async function takeSession(
 	database: Database,
 	id: string,

@@ -1,4 +1,3 @@
-// The background tasks of a database session.
 import * as v from "valibot";
 import { isRecord } from "../../../../base/json.ts";
 import { createKeyedQueue } from "../../../../base/keyed-queue.ts";
@@ -29,10 +28,8 @@ export interface TaskOptions {
 	readonly log: Log;
 	readonly sessionId: string;
 	readonly writes: FencedWrites;
-	/** Runs the work while the session is open; fails `closed` afterwards. */
 	whileOpen<T>(work: () => Promise<T>): Promise<T>;
 	readonly local: LocalFiles | null;
-	/** Milliseconds since the epoch. */
 	now(): number;
 }
 

@@ -1,4 +1,5 @@
-// Writes a session's commits in order: each is one statement, which also checks that this process may write. Commits that arrive
+// Writes a session's commits in order: each is one statement, which also checks that this process may write. Commits
+// that arrive
 // while one is in progress are combined into the next one.
 
 import type { AgentEvent, Cursor } from "../../../../api/values/event.ts";
@@ -57,9 +58,7 @@ export interface WriterOptions {
 
 interface WriteOptions {
 	readonly sync: boolean;
-	/** Creates the row even for an empty batch. */
 	readonly creates?: boolean;
-	/** Keeps the session even if it is empty. */
 	readonly establishes?: boolean;
 }
 

@@ -1,4 +1,3 @@
-// Programs that change or fetch files.
 import type { Word } from "../../script.ts";
 import type { FileOperand, Form } from "../form.ts";
 import { spreadOlderOptions } from "../tar-options.ts";

@@ -1,4 +1,3 @@
-// Interpreters. A rule for one covers program files, never inline programs.
 import type { Word } from "../../script.ts";
 import type { Form } from "../form.ts";
 import { rows } from "./form-rows.ts";

@@ -1,4 +1,3 @@
-// Programs that read, count and print.
 import type { Word } from "../../script.ts";
 import { awkDoubt } from "../awk-program.ts";
 import type { FileOperand, Form, Given } from "../form.ts";

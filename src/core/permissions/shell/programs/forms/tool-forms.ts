@@ -1,4 +1,3 @@
-// Build tools, package managers, test runners and other everyday developer tools.
 import type { Form } from "../form.ts";
 import { plainWord, rows } from "./form-rows.ts";
 
