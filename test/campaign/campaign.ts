@@ -44,8 +44,10 @@ const dialects: ReadonlyMap<string, ReadonlyMap<string, CampaignKind>> = new Map
 		"acp",
 		new Map(kindsOf({ fuzz: 20_000, liveness: 1_000, crash: 100, kill: 20 }, () => import("./acp/front-end.ts"))),
 	],
-	["claude", new Map([["fuzz", { rounds: 20_000, load: async () => (await import("./sdk/fuzz.ts")).fuzzClaude }]])],
-	["codex", new Map([["fuzz", { rounds: 20_000, load: async () => (await import("./sdk/fuzz.ts")).fuzzCodex }]])],
+	...(["claude", "codex"] as const).map((name): [string, ReadonlyMap<string, CampaignKind>] => {
+		const load = async () => ({ frontEnd: (await import("./sdk/front-ends.ts"))[name] });
+		return [name, new Map(kindsOf({ fuzz: 20_000, liveness: 1_000 }, load))];
+	}),
 	[
 		"gateway",
 		new Map([

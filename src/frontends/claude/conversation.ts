@@ -2,6 +2,7 @@
 import path from "node:path";
 import { inputText } from "../../api/values/content.ts";
 import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
+import { unlessAborted, workIsOver } from "../../base/abort.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import type { Attachment, ModelOption, SessionDescription, SessionHandle, TurnOptions } from "../../kernel/api.ts";
@@ -57,6 +58,8 @@ export class Conversation {
 	#opened: Opened | null = null;
 	#interactions: Interactions | null = null;
 	#running: RunningTurn | null = null;
+	/** Interrupts each prompt that has no result, the current one first. */
+	readonly #prompts: AbortController[] = [];
 	#last: Promise<void> = Promise.resolve();
 	#delivering: Promise<void> = Promise.resolve();
 	#thinkingBudget: number | null;
@@ -119,7 +122,9 @@ export class Conversation {
 
 	/** Takes a prompt; its turn begins after all earlier ones. */
 	prompt(frame: UserFrame): void {
-		this.#last = this.#last.then(() => this.#turn(frame));
+		const interruption = new AbortController();
+		this.#prompts.push(interruption);
+		this.#last = this.#last.then(() => this.#turn(frame, interruption.signal)).then(() => void this.#prompts.shift());
 	}
 
 	/** Reports a prompt that cannot be used, in its place among the results. */
@@ -127,9 +132,16 @@ export class Conversation {
 		this.#last = this.#last.then(() => this.#fail(new TurnCount(this.#host.clock.now()), reason));
 	}
 
+	/** Ends the current prompt, also one whose turn has not begun. */
 	async interrupt(): Promise<void> {
-		if (this.#running === null || this.#opened === null) return;
-		await this.#opened.handle.session.send({ type: "turn.cancel" }).catch((thrown: unknown) => {
+		const [current] = this.#prompts;
+		if (current === undefined) return;
+		current.abort(workIsOver);
+		await this.#cancelTurn();
+	}
+
+	async #cancelTurn(): Promise<void> {
+		await this.#opened?.handle.session.send({ type: "turn.cancel" }).catch((thrown: unknown) => {
 			if (toKernelError(thrown).code !== "no-turn") throw thrown;
 		});
 	}
@@ -271,12 +283,14 @@ export class Conversation {
 		this.interrupt().catch((thrown: unknown) => this.#host.log.error("A turn over budget goes on.", { error: thrown }));
 	}
 
-	async #turn(frame: UserFrame): Promise<void> {
+	async #turn(frame: UserFrame, interrupted: AbortSignal): Promise<void> {
 		if (this.#isClosing) return;
 		const count = new TurnCount(this.#host.clock.now());
 		const running: RunningTurn = { count, outcome: createDeferred<TurnOutcome>(), isOverBudget: false };
 		try {
-			const { handle, description, turns } = await this.open();
+			const opened = await unlessAborted(this.open(), interrupted);
+			if (opened === null) return this.#finish(count, { status: "cancelled" }, false);
+			const { handle, description, turns } = opened;
 			const { session } = handle;
 			const uuid = frame.uuid ?? this.#host.identifiers.uuid();
 			if (frame.uuid && (await turns.find(uuid)) !== null)
@@ -288,7 +302,9 @@ export class Conversation {
 				this.#frames.send({ ...frame, uuid, parent_tool_use_id: null, session_id: session.id, isReplay: true });
 			const prompt = inputText(input);
 			const base = { ...this.#hookBase(session.id), prompt };
-			const submitted = await this.#hooks.run("UserPromptSubmit", prompt, base, null, this.#gone.signal);
+			const left = AbortSignal.any([interrupted, this.#gone.signal]);
+			const submitted = await this.#hooks.run("UserPromptSubmit", prompt, base, null, left);
+			if (interrupted.aborted) return this.#finish(count, { status: "cancelled" }, false);
 			if (submitted.blocked !== null) {
 				count.text = submitted.blocked;
 				this.#finish(count, { status: "finished" }, false);
@@ -297,6 +313,7 @@ export class Conversation {
 			const context = [...this.#contexts, ...submitted.contexts];
 			this.#contexts = [];
 			await handle.startTurn(input, { ...this.#turnOptions(context), key: uuid });
+			if (interrupted.aborted) await this.#cancelTurn();
 			const outcome = await running.outcome.promise;
 			this.#finish(count, outcome, running.isOverBudget);
 		} catch (thrown) {

@@ -19,6 +19,8 @@ export class Projection {
 	readonly #partial: PartialMessages | null;
 	/** Names the message of the step of each agent, by the call that started the agent. */
 	readonly #messages = new Map<string | null, string>();
+	/** Calls without a result, each with the call that started its agent. */
+	readonly #open = new Map<string, string | null>();
 
 	constructor(settings: ProjectionSettings) {
 		this.#settings = settings;
@@ -55,20 +57,27 @@ export class Projection {
 			}
 			case "tool.requested": {
 				const { id, function: called } = body.call;
+				this.#open.set(id, parent);
 				return [this.#assistant({ type: "tool_use", id, ...readClientCall(called.name, called.arguments) }, parent)];
 			}
 			case "tool.result":
+				this.#open.delete(body.toolCallId);
 				return [this.#user([toResultBlock(body.toolCallId, body.result)], parent)];
 			case "tool.outcome-unknown": {
+				this.#open.delete(body.toolCallId);
 				const content = "The program was interrupted; whether the call had an effect is unknown.";
-				return [this.#user([{ type: "tool_result", tool_use_id: body.toolCallId, content, is_error: true }], parent)];
+				return [this.#failed(body.toolCallId, content, parent)];
 			}
+			case "step.interrupted":
+			case "turn.ended":
+				return this.#endCalls("The call was interrupted.", parent);
 			case "compaction.ended": {
 				const metadata = { trigger: "auto", pre_tokens: 0 };
 				return [{ type: "system", subtype: "compact_boundary", compact_metadata: metadata, ...this.#own() }];
 			}
 			case "step.retrying":
 				return [
+					...this.#endCalls("The call was not made: the model's answer broke off.", parent),
 					{
 						type: "system",
 						subtype: "api_retry",
@@ -110,6 +119,19 @@ export class Projection {
 
 	#user(content: readonly object[], parent: string | null): object {
 		return { type: "user", message: { role: "user", content }, ...this.#place(parent) };
+	}
+
+	/** Every call has a result: that of a call which the model or a person broke off. */
+	#endCalls(content: string, parent: string | null): readonly object[] {
+		const ids = [...this.#open].flatMap(([id, of]) => (of === parent ? [id] : []));
+		return ids.map((id) => {
+			this.#open.delete(id);
+			return this.#failed(id, content, parent);
+		});
+	}
+
+	#failed(id: string, content: string, parent: string | null): object {
+		return this.#user([{ type: "tool_result", tool_use_id: id, content, is_error: true }], parent);
 	}
 
 	#messageOf(parent: string | null): string {

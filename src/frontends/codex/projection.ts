@@ -116,7 +116,9 @@ export class ThreadProjection {
 	end(outcome: TurnOutcome, at: number): readonly Notification[] {
 		const { turn, threadId } = this;
 		if (turn === null) return nothing;
-		const open = [...this.calls].map(([id, call]) => this.completed(this.toItem(id, call, null, true), at));
+		const open = [...this.calls].flatMap(([id, call]) =>
+			call.kind === "todo" ? [] : [this.completed(this.toItem(id, call, null, true), at)],
+		);
 		this.calls.clear();
 		this.asked.clear();
 		this.declined.clear();
@@ -242,8 +244,9 @@ function toTurnError(outcome: TurnOutcome): TurnErrorValue | null {
 
 const entries: { readonly [T in EventType]: Entry<T> } = {
 	"turn.started"({ input }, { turnId, at }) {
-		// The input of a turn within a turn is the program's own.
-		return this.turn === null ? this.begin(turnId ?? "turn", input, at) : nothing;
+		// The input of a turn within a turn, which has the same id, is the program's own.
+		const isNested = this.turn !== null && (turnId === null || turnId === this.turn.id);
+		return isNested ? nothing : this.begin(turnId ?? "turn", input, at);
 	},
 	"turn.ended"({ outcome }, { at, isFromLog }) {
 		if (outcome !== null) return this.end(outcome, at);
@@ -341,20 +344,33 @@ function entryOf(type: EventType): Entry<EventType> {
 
 /** The turns that a history consists of, each with its items. */
 export class TurnCollector {
-	readonly turns: Turn[] = [];
-	#items: Item[] = [];
+	readonly #turns: Turn[] = [];
 
-	/** The conversation went on from before this turn. */
-	rewind(before: string): void {
-		const index = this.turns.findIndex(({ id }) => id === before);
-		if (index !== -1) this.turns.length = index;
+	take(event: AgentEvent, projection: ThreadProjection): void {
+		// The conversation went on from before this turn.
+		if (event.body.type === "session.rewound") {
+			const { before } = event.body;
+			const index = this.#turns.findIndex(({ id }) => id === before);
+			if (index !== -1) this.#turns.length = index;
+		}
+		for (const { method, params } of projection.take(event)) {
+			if (method === "turn/started") this.#turns.push({ ...params.turn, items: [] });
+			const last = this.#turns.at(-1);
+			if (last === undefined) continue;
+			if (method === "item/started") last.items.push(params.item);
+			if (method === "item/completed") {
+				const { item } = params;
+				const index = last.items.findIndex(({ id }) => id === item.id);
+				last.items.splice(index === -1 ? last.items.length : index, 1, item);
+			}
+			if (method === "turn/completed") this.#turns[this.#turns.length - 1] = { ...params.turn, items: last.items };
+		}
 	}
 
-	take(notifications: readonly Notification[]): void {
-		for (const { method, params } of notifications) {
-			if (method === "turn/started") this.#items = [];
-			if (method === "item/completed") this.#items.push(params.item);
-			if (method === "turn/completed") this.turns.push({ ...params.turn, items: this.#items });
-		}
+	/** `running`: the turn that goes on; others without an end were cut off with their process. */
+	turns(running: string | null): Turn[] {
+		return this.#turns.map((turn) =>
+			turn.status === "inProgress" && turn.id !== running ? { ...turn, status: "interrupted" } : turn,
+		);
 	}
 }

@@ -2,12 +2,19 @@
 
 import type { UserInput } from "../../api/values/content.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
+import { eachOf } from "../../base/collections.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { Attachment, ClientToolDeclaration, SessionHandle, TurnStartOptions } from "../../kernel/api.ts";
+import type {
+	Attachment,
+	ClientToolDeclaration,
+	SessionHandle,
+	SessionSnapshot,
+	TurnStartOptions,
+} from "../../kernel/api.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import { EventPump, type Outgoing } from "../shared/event-pump.ts";
-import { ThreadProjection } from "./projection.ts";
+import { ThreadProjection, TurnCollector } from "./projection.ts";
 import { toRequest } from "./requests.ts";
 import type { ApprovalPolicy, SandboxMode } from "./wire.ts";
 import type { Turn } from "./wire-items.ts";
@@ -58,13 +65,14 @@ export class AttachedThread {
 		this.#pump = new EventPump(session, peer, (event) => this.#project(event), log);
 	}
 
-	/** Attaches the client; its notifications begin with `begin`. */
+	/** Attaches the client, in place of an earlier attachment of it; its notifications begin with `begin`. */
 	static async attach(
 		handle: SessionHandle,
 		settings: ThreadSettings,
 		client: ThreadClient,
 		peer: Peer,
 		log: Log,
+		earlier: AttachedThread | null,
 	): Promise<AttachedThread> {
 		const attachment = await handle.session.attach({
 			client: { name: client.name, version: client.version },
@@ -72,6 +80,7 @@ export class AttachedThread {
 			capabilities: client.isExperimental ? ["questions"] : [],
 			hooks: [],
 			wantsProgress: true,
+			...(earlier === null ? {} : { replaces: earlier.#attachment.id }),
 		});
 		const [refused] = attachment.tools.rejected;
 		if (refused !== undefined) {
@@ -81,10 +90,23 @@ export class AttachedThread {
 		return new AttachedThread(handle, attachment, settings, client, peer, log);
 	}
 
-	begin(at: number): void {
-		const { turnId } = this.#attachment.snapshot;
-		// Its beginning was before: what follows belongs to it all the same.
-		if (turnId !== null) this.#projection.begin(turnId, [], at);
+	/** The session when the client attached. */
+	get snapshot(): SessionSnapshot {
+		return this.#attachment.snapshot;
+	}
+
+	/** Reads the history up to the attachment, which its notifications go on from; gives the turns. */
+	async readHistory(): Promise<readonly Turn[]> {
+		const { cursor, turnId } = this.#attachment.snapshot;
+		const collector = new TurnCollector();
+		for await (const event of eachOf(this.handle.session.events())) {
+			if (event.seq !== undefined && event.seq > cursor.seq) break;
+			collector.take(event, this.#projection);
+		}
+		return collector.turns(turnId);
+	}
+
+	begin(): void {
 		this.#pump.carry(this.#attachment);
 	}
 
@@ -106,6 +128,7 @@ export class AttachedThread {
 
 	/** The client leaves the thread, which goes on. */
 	leave(): void {
+		this.#pump.leave();
 		this.#attachment.close();
 		this.handle.release();
 	}

@@ -1,7 +1,8 @@
 // The threads of a connection: opening, listing, reading and forking them.
 import { plainCreation } from "../../api/options.ts";
+import { eachOf } from "../../base/collections.ts";
 import { KernelError } from "../../base/errors.ts";
-import type { SessionHandle } from "../../kernel/api.ts";
+import type { SessionHandle, SessionSnapshot } from "../../kernel/api.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import type { HostApi } from "../shared/dialect.ts";
 import { ThreadProjection, TurnCollector } from "./projection.ts";
@@ -74,8 +75,6 @@ export class Threads {
 	async resume(threadId: string, wishes: Wishes, withTurns: boolean): Promise<OpenedThread> {
 		const known = this.#attached.get(threadId);
 		const settings = this.#settings(wishes, known?.settings.tools ?? []);
-		// Attached anew, as the client may have forgotten what it was sent.
-		this.#leave(threadId);
 		const handle = await this.#kernelApi.sessions.acquire(threadId, { defaultTools: "all" });
 		return await this.#open(handle, settings, wishes, withTurns);
 	}
@@ -105,7 +104,10 @@ export class Threads {
 	}
 
 	async read(threadId: string, withTurns: boolean): Promise<Thread> {
-		return await this.using(threadId, (handle) => this.#describe(handle, withTurns));
+		return await this.using(threadId, async ({ session }) => {
+			const snapshot = await session.snapshot();
+			return this.#describe(snapshot, withTurns ? await this.#turns(session, snapshot.turnId) : []);
+		});
 	}
 
 	/** Does something with a thread, whether this client has opened it or not. */
@@ -131,12 +133,14 @@ export class Threads {
 			conflicts: "skip",
 			dryRun: false,
 		});
-		return await this.#describe(handle, true);
+		return await this.read(threadId, true);
 	}
 
 	async archive(threadId: string): Promise<void> {
-		this.#leave(threadId);
 		await this.#kernelApi.sessions.archive(threadId);
+		// The client learns how its turn ended.
+		await this.#attached.get(threadId)?.drained();
+		this.#leave(threadId);
 	}
 
 	/** Fails for a sandbox that is stricter than that in force: the thread could do more than its client believes. */
@@ -175,7 +179,7 @@ export class Threads {
 		withTurns: boolean,
 	): Promise<OpenedThread> {
 		const { session } = handle;
-		const { clock, log } = this.#kernelApi;
+		const { log } = this.#kernelApi;
 		try {
 			if (wishes?.cwd !== null && wishes !== null && wishes.cwd !== session.workDir) {
 				throw new KernelError("invalid-input", `The thread works in ${session.workDir}, not in ${wishes.cwd}.`);
@@ -183,12 +187,16 @@ export class Threads {
 			if (wishes !== null && wishes.model !== null) {
 				await session.send({ type: "model.set", model: wishes.model, thinking: null });
 			}
-			const thread = await this.#describe(handle, withTurns);
-			const attached = await AttachedThread.attach(handle, settings, this.#client(), this.#peer, log);
+			const earlier = this.#attached.get(session.id) ?? null;
+			// Attached anew, as the client may have forgotten what it was sent.
+			const attached = await AttachedThread.attach(handle, settings, this.#client(), this.#peer, log, earlier);
+			earlier?.leave();
 			this.#attached.set(session.id, attached);
-			const { model } = await session.snapshot();
+			const turns = wishes === null ? [] : await attached.readHistory();
+			const { model } = attached.snapshot;
+			const thread = this.#describe(attached.snapshot, withTurns ? turns : []);
 			if (wishes === null) this.#peer.notify("thread/started", { thread });
-			attached.begin(clock.now());
+			attached.begin();
 			return {
 				thread,
 				model: model?.alias ?? model?.name ?? "",
@@ -206,28 +214,21 @@ export class Threads {
 		}
 	}
 
-	async #describe({ session }: SessionHandle, withTurns: boolean): Promise<Thread> {
-		const { title, turnId, model } = await session.snapshot();
-		const turns = withTurns ? await this.#turns(session) : [];
+	#describe({ sessionId: id, workDir, title, turnId, model }: SessionSnapshot, turns: readonly Turn[]): Thread {
 		const status = turnId === null ? { type: "idle" as const } : { type: "active" as const, activeFlags: [] };
 		return {
-			...this.#thread(session, title, this.#kernelApi.clock.now()),
+			...this.#thread({ id, workDir }, title, this.#kernelApi.clock.now()),
 			status,
-			turns,
+			turns: [...turns],
 			modelProvider: model?.provider ?? "",
 		};
 	}
 
-	async #turns(session: SessionHandle["session"]): Promise<readonly Turn[] & Turn[]> {
+	async #turns(session: SessionHandle["session"], running: string | null): Promise<Turn[]> {
 		const projection = new ThreadProjection(session.id, session.workDir, new Set());
 		const collector = new TurnCollector();
-		for await (const events of session.events()) {
-			for (const event of events) {
-				if (event.body.type === "session.rewound") collector.rewind(event.body.before);
-				collector.take(projection.take(event));
-			}
-		}
-		return collector.turns;
+		for await (const event of eachOf(session.events())) collector.take(event, projection);
+		return collector.turns(running);
 	}
 
 	#thread({ id, workDir }: { readonly id: string; readonly workDir: string }, title: string | null, updatedAt: number) {

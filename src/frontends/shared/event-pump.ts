@@ -82,6 +82,7 @@ export class EventPump {
 	#answering: Promise<void> | null = null;
 	/** The current or last attachment. */
 	#last: Attachment | null = null;
+	#isLeft = false;
 	/** Whether the last attachment has no more events. */
 	#isOver = false;
 	/** Resolves once no replacement of the attachment is in progress. */
@@ -160,6 +161,12 @@ export class EventPump {
 		this.#sendEvent(interactionId, answer);
 	}
 
+	/** Sends nothing more, and gives up the requests without a reply: whoever attaches again makes them again. */
+	leave(): void {
+		this.#isLeft = true;
+		for (const interactionId of [...this.#open.keys()]) this.#forget(interactionId);
+	}
+
 	/** Resolves when every attachment has ended and its events were sent. */
 	async drained(): Promise<void> {
 		let seen: Promise<void>;
@@ -188,6 +195,7 @@ export class EventPump {
 
 	async #pump(attachment: Attachment): Promise<void> {
 		this.#client = { clientId: attachment.id };
+		this.#lastBegun = attachment.snapshot.turnId ?? this.#lastBegun;
 		await this.#deliverAll(attachment.snapshot.openInteractions);
 		for await (const batch of attachment.events) await this.#deliverAll(batch);
 	}
@@ -195,6 +203,7 @@ export class EventPump {
 	/** A few events may be many megabytes, which would delay the answer to a request. */
 	async #deliverAll(events: readonly AgentEvent[]): Promise<void> {
 		for (const event of events) {
+			if (this.#isLeft) return;
 			// Volatile events are small, and too many to time each.
 			const startedAt = event.seq === undefined ? null : performance.now();
 			const outgoing = this.#project(event);

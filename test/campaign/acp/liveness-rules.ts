@@ -172,6 +172,7 @@ function checkCalls(client: AcpActor): readonly string[] {
 	const faults: string[] = [];
 	for (const { sessionId } of client.sessions) {
 		const loads = spansOf(client, ["session/load"], sessionId);
+		const resumes = spansOf(client, ["session/resume"], sessionId);
 		const prompts = spansOf(client, ["session/prompt"], sessionId);
 		const states = new Map<string, unknown>();
 		const ends = prompts.filter(({ to }) => Number.isFinite(to) && to < client.endsAt);
@@ -192,8 +193,9 @@ function checkCalls(client: AcpActor): readonly string[] {
 			if (kind !== "tool_call" && kind !== "tool_call_update") continue;
 			const id = String(update["toolCallId"]);
 			const state = states.get(id);
-			if (kind === "tool_call" && state !== undefined && !isWithin(loads, at))
-				faults.push(`${id} begins again at ${at}`);
+			// An editor that came back is told again what is under way.
+			const isToldAgain = isWithin(loads, at) || resumes.some(({ to }) => to < at);
+			if (kind === "tool_call" && state !== undefined && !isToldAgain) faults.push(`${id} begins again at ${at}`);
 			if (kind === "tool_call_update" && state === undefined) faults.push(`${id} goes on at ${at} without a beginning`);
 			if (kind === "tool_call_update" && finalStates.has(state)) faults.push(`${id} goes on at ${at} after its end`);
 			if (update["status"] !== undefined) states.set(id, update["status"]);

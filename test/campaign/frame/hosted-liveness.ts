@@ -94,7 +94,7 @@ type ServerOptions = Parameters<typeof createHostedServer>[0];
 export async function startHost<How extends string, Client extends Actor<How>>(
 	{ latency, slots, turns, unloadAfter, outboxLimit }: HostLimits,
 	{ store, files }: { readonly store: SessionStore; readonly files: MemoryFiles },
-	more: Pick<ServerOptions, "dialect" | "models">,
+	more: Pick<ServerOptions, "dialect" | "models" | "front">,
 	quiet: number,
 	createClient: (client: Awaited<ReturnType<typeof createHostedServer>>["client"]) => Client,
 ): Promise<HostRunning<How> & { readonly client: Client }> {

@@ -16,8 +16,8 @@ export type CommonAction<How extends string> =
 	/** Answers a request that was answered or settled before. */
 	| { readonly do: "answer-late"; readonly which: number; readonly how: How }
 	| { readonly do: "wait"; readonly seconds: number }
-	| { readonly do: "pause" }
-	| { readonly do: "resume" };
+	| { readonly do: "stop-reading" }
+	| { readonly do: "read-again" };
 
 /** What is let happen before the next action: nothing, some turns of the event loop, or all there is to happen. */
 export type Rest = number | "all";
@@ -147,8 +147,8 @@ function interleavings<How extends string, Action extends { readonly do: string 
 		{ weight: 7, arbitrary: fc.record({ do: fc.constant("answer" as const), which, how }) },
 		{ weight: 1, arbitrary: fc.record({ do: fc.constant("answer-late" as const), which, how }) },
 		{ weight: 1, arbitrary: choose(1, 10, 40).map((seconds): Any => ({ do: "wait", seconds })) },
-		{ weight: 1, arbitrary: fc.constant<Any>({ do: "pause" }) },
-		{ weight: 2, arbitrary: fc.constant<Any>({ do: "resume" }) },
+		{ weight: 1, arbitrary: fc.constant<Any>({ do: "stop-reading" }) },
+		{ weight: 2, arbitrary: fc.constant<Any>({ do: "read-again" }) },
 	];
 	const rest = choose<Rest>("all", "all", "all", 0, 0, 1, 2, 4);
 	const single = fc
@@ -170,7 +170,7 @@ function interleavings<How extends string, Action extends { readonly do: string 
 function isCommon<How extends string, Action extends { readonly do: string }>(
 	action: Action | CommonAction<How>,
 ): action is CommonAction<How> {
-	return ["answer", "answer-late", "wait", "pause", "resume"].includes(action.do);
+	return ["answer", "answer-late", "wait", "stop-reading", "read-again"].includes(action.do);
 }
 
 /** Plays one interleaving against a server in memory, and gathers what went wrong. */
@@ -237,10 +237,10 @@ function performCommon<How extends string>(action: CommonAction<How>, running: R
 		case "wait":
 			passTime(running, action.seconds);
 			return;
-		case "pause":
+		case "stop-reading":
 			client.pause();
 			return;
-		case "resume":
+		case "read-again":
 			client.resume();
 			return;
 	}
