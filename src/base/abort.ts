@@ -1,4 +1,3 @@
-// Waits for work until a signal aborts.
 import { setMaxListeners } from "node:events";
 import { type Clock, sleep } from "./clock.ts";
 
@@ -32,7 +31,6 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
 export interface AbortableWaits {
 	/** The work's value, or null as soon as the signal aborts. The work itself continues. One wait at a time. */
 	until<T>(work: Promise<T>): Promise<T | null>;
-	/** Removes the listener. */
 	end(): void;
 }
 
@@ -61,10 +59,7 @@ export function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 	});
 }
 
-/**
- * The same, with some milliseconds for the work to end after the abort: for work that ends with its signal unless it
- * hangs in something that ignores it.
- */
+/** The same, but gives the work some milliseconds to end after the abort. */
 export async function unlessLate<T>(
 	work: Promise<T>,
 	signal: AbortSignal,

@@ -1,10 +1,7 @@
 // Batches requests for the same work: requests during a run are handled together by the next run.
 import { createDeferred, type Deferred } from "./deferred.ts";
 
-/**
- * Runs `work` with all items added since its last run began, one run at a time and in order. An item's promise settles with its
- * run.
- */
+/** Runs `work` with all items added since its last run began. An item's promise settles with its run. */
 export function createBatchedWork<Item>(
 	work: (items: readonly Item[]) => Promise<void>,
 ): (item: Item) => Promise<void> {

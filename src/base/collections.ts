@@ -1,5 +1,3 @@
-// Helpers for batched items and bounded collections.
-
 /** The items one by one, for readers that stop early or ignore batches. */
 export async function* eachOf<Item>(batches: AsyncIterable<readonly Item[]>): AsyncGenerator<Item> {
 	for await (const batch of batches) yield* batch;

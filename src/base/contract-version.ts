@@ -1,5 +1,3 @@
-// Versions of the Meerkat RPC contract that a server can speak.
-
 export interface ContractVersion {
 	readonly major: number;
 	readonly minor: number;
@@ -11,7 +9,6 @@ const form = /^0\.([3-9])(?:\.(\d{1,4}))?$/;
 /** The last patch of each minor with published clients; 0 if unknown. */
 const lastPatches: Readonly<Record<number, number>> = { 8: 52, 9: 8 };
 
-/** Version used by default. */
 export const defaultContract: ContractVersion = { major: 0, minor: 9, patch: 8 };
 
 /** Version format for error messages. */

@@ -1,5 +1,3 @@
-// A promise that can be resolved from outside.
-
 export interface Deferred<T> {
 	readonly promise: Promise<T>;
 	resolve(value: T): void;

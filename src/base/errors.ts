@@ -1,5 +1,4 @@
-// The only error class that crosses the kernel API, and its closed set of codes. Dialects choose the wire numbers; the texts here
-// are for users.
+// The only error class that crosses the kernel API. Dialects choose the wire numbers; the texts are for users.
 
 /** Error kinds that a caller can distinguish. Every dialect maps each code to a number. */
 export const kernelErrorCodes = [
@@ -35,7 +34,6 @@ export class KernelError extends Error {
 	}
 }
 
-/** Converts anything thrown to a KernelError; for foreign errors the code is `internal`, without details. */
 export function toKernelError(thrown: unknown): KernelError {
 	if (isError(thrown) && thrown instanceof KernelError) return thrown;
 	return new KernelError("internal", "Internal error; the log has the details.", { cause: thrown });
@@ -75,7 +73,6 @@ export function isSystemError(thrown: unknown): thrown is Error {
 	return /^E[A-Z0-9]+$/.test(systemErrorCode(thrown) ?? "");
 }
 
-/** The system error code (`ENOENT`, `ENOSPC`, …) of a thrown value, or null. */
 export function systemErrorCode(thrown: unknown): string | null {
 	if (!isError(thrown)) return null;
 	try {

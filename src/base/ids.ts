@@ -1,4 +1,3 @@
-// Identifiers as a port, so that transcripts are reproducible.
 import { randomBytes, randomUUID } from "node:crypto";
 
 export interface Identifiers {

@@ -27,10 +27,7 @@ export function textSize(value: unknown): number {
 
 const lineSeparators = /[\u2028\u2029]/g;
 
-/**
- * Compact single-line JSON: escapes U+2028 and U+2029, which some readers treat as line ends. JSON.stringify escapes lone
- * surrogates itself.
- */
+/** Escapes U+2028 and U+2029, which some readers treat as line ends. */
 export function toJsonLine(value: unknown): string {
 	const text = JSON.stringify(value);
 	return text.includes("\u2028") || text.includes("\u2029")
@@ -50,10 +47,7 @@ export function toJsonText(text: string): string {
 /** Maximum nesting depth of JSON files. */
 const fileDepth = 1000;
 
-/**
- * The JSON in a file. Throws a SyntaxError when it is none, and when it nests more than 1000 levels: the platform's parser
- * takes seconds for megabytes of nested brackets.
- */
+/** Throws a SyntaxError also above 1000 levels: the platform's parser takes seconds for megabytes of brackets. */
 export function parseJsonFile(bytes: Buffer): unknown {
 	const text = withoutMark(bytes.toString("utf8"));
 	if (!isTextNestedWithin(text, fileDepth)) throw new SyntaxError(`The JSON nests more than ${fileDepth} levels deep.`);

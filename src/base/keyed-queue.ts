@@ -1,5 +1,3 @@
-// Queues work by key: work with the same key is serialized, other work runs in parallel.
-
 export interface KeyedQueue {
 	/** Runs the work once all earlier work of this key has ended, successfully or not. */
 	run<T>(key: string, work: () => Promise<T>): Promise<T>;

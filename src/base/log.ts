@@ -1,5 +1,3 @@
-// The logging port. Its implementations are in `cli/`.
-
 export type LogFields = Readonly<Record<string, unknown>>;
 
 export interface Log {
@@ -11,10 +9,7 @@ export interface Log {
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/**
- * Undoes a failed operation's partial work without throwing: the original error must be passed on. Logs a failure with the
- * message.
- */
+/** Undoes partial work without throwing, because the original error must be passed on. Logs a failure. */
 export async function undo(work: () => Promise<unknown>, message: string, log: Log): Promise<void> {
 	try {
 		await work();

@@ -7,7 +7,6 @@ export class OnFirstUse<Value> {
 		this.#create = create;
 	}
 
-	/** Whether a use succeeded or is under way. */
 	get isUsed(): boolean {
 		return this.#creating !== null;
 	}

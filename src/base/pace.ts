@@ -1,4 +1,3 @@
-// Splits long synchronous work so that it does not block the event loop.
 import { setImmediate as whenTurnEnds } from "node:timers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
@@ -6,12 +5,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 const longestStretch = 20;
 
 export interface Pace {
-	/**
-	 * Call it between pieces of work and await its promise, if any, to yield to other work. Undefined until enough time has passed
-	 * since the last yield.
-	 */
+	/** Call it between pieces of work and await its promise, if any. Undefined until enough time has passed. */
 	rest(): Promise<void> | undefined;
-	/** Runs a piece of work once earlier pieces of all callers leave time. */
 	run<Result>(work: () => Result): Promise<Result>;
 }
 
@@ -24,10 +19,7 @@ export function otherWork(): Promise<void> {
 	return lastLong;
 }
 
-/**
- * Yields between pieces of work. A loop awaits `rest()` in each iteration; a callback continues immediately or after `rest()`;
- * unordered pieces share a pace and go through `run`. Other waits in between also count: any event loop turn restarts the time.
- */
+/** A loop awaits `rest()`, unordered pieces go through `run`. Any other event loop turn restarts the time. */
 export function createPace(): Pace {
 	let startedAt: number | null = null;
 	let turn: Promise<void> | null = null;

@@ -1,7 +1,6 @@
 // Removes keys and tokens from text before it is written anywhere.
 
-// Each pattern takes linear time: prefixes are matched with the secret instead of a lookbehind at every character, and matches
-// begin only at the start of a character run.
+// Each pattern takes linear time: no lookbehinds, and matches begin only at the start of a run.
 const patterns: readonly (readonly [pattern: RegExp, replacement: string])[] = [
 	[/\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|xox[abp])[-_][A-Za-z0-9_-]{8,}/g, "[redacted]"],
 	[/\bAIza[A-Za-z0-9_-]{20,}/g, "[redacted]"],
@@ -14,18 +13,15 @@ const patterns: readonly (readonly [pattern: RegExp, replacement: string])[] = [
 	],
 ];
 
-/** Text that may contain a JSON web token: runs of its characters joined by dots. */
 const dottedRun = /(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{11,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*/g;
 const webToken = /\beyJ[A-Za-z0-9_-]{8,}\..*/;
 
 const secretName = /api[_-]?key|access[_-]?token|refresh[_-]?token|client[_-]?secret|password|authorization/i;
 
-/** Whether a value with this name is always secret. */
 export function isSecretName(name: string): boolean {
 	return secretName.test(name);
 }
 
-/** Replaces everything that looks like a key or token. */
 export function redactSecrets(text: string): string {
 	const withoutTokens = text.replace(dottedRun, (run) => run.replace(webToken, "[redacted]"));
 	return patterns.reduce((result, [pattern, replacement]) => result.replace(pattern, replacement), withoutTokens);

@@ -1,11 +1,8 @@
-// Reads many values of one schema: compiles the schema once to functions that avoid the library's objects per part. They handle
-// only cases they are sure of, exactly like the schema, and leave the rest, including invalid values, to the schema.
+// Compiles a schema to functions for the common cases and leaves the rest to the schema.
 import * as v from "valibot";
 import { isRecord } from "./json.ts";
 
-/** Marks a value left to the schema. */
 const unsure = Symbol("unsure");
-/** Marks a value that the schema rejects. */
 const unfit = Symbol("unfit");
 
 type Read = (value: unknown) => unknown;

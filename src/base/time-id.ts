@@ -1,4 +1,3 @@
-// Version 7 UUIDs, which sort by creation time.
 import type { Identifiers } from "./ids.ts";
 
 /** `now` is milliseconds since the epoch. */

@@ -23,10 +23,7 @@ function removeIfThere(file: string): void {
 	}
 }
 
-/**
- * Creates the directory and its parents. Node's recursive `mkdir` loops forever if creating a directory fails with ENOENT, as it
- * does below `/proc`.
- */
+/** Node's recursive `mkdir` loops forever if creating a directory fails with ENOENT, as below `/proc`. */
 function makeDirectory(directory: string, mode = 0o777): void {
 	if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true) return;
 	const parent = path.dirname(directory);

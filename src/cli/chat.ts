@@ -1,4 +1,3 @@
-// The command `chat`, also the default on a terminal.
 import { createInterface } from "node:readline/promises";
 import { Kernel } from "../client/client.ts";
 import { InProcessTransport } from "../frontends/shared/in-process.ts";
@@ -11,7 +10,6 @@ import { UsageError } from "./arguments/usage-error.ts";
 import { takeStoppableProcess } from "./process/stoppable-process.ts";
 import { endProgram, startHost } from "./program/program.ts";
 
-/** Chats until the user leaves; returns the exit code. Throws UsageError. */
 export async function runChat(
 	executable: string,
 	options: ProgramOptions,

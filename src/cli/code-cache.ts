@@ -1,5 +1,4 @@
-// Loads the program's chunks with V8 compiled code from the user's cache directory, so that startup does not recompile them. Node
-// loads everything else. Without a usable cache the chunks are compiled normally.
+// Loads the program's chunks with V8 compiled code from the cache directory, so that startup need not compile them.
 import { isAscii } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -19,10 +18,7 @@ interface LoadedChunk {
 export interface CodeCache {
 	/** Loads a chunk by absolute path and returns its exports. */
 	require(chunk: string): unknown;
-	/**
-	 * Writes compiled code if a chunk was not cached, and updates chunks that this process has compiled further. Call it before
-	 * the program exits. Stops early if it takes too long, but writes at least one chunk.
-	 */
+	/** Call it before the program exits. Stops early if it takes too long, but writes at least one chunk. */
 	save(): void;
 }
 
@@ -86,7 +82,6 @@ export function createCodeCache(directory: string, now: () => number = () => per
 			const missingFirst = chunks.toSorted((one, other) => Number(isMissing(other)) - Number(isMissing(one)));
 			for (const { script, cachePath, cachedSize } of missingFirst) {
 				const compiled = script.createCachedData();
-				// V8 drops code that has not run for long, even if every start needs it.
 				if (compiled.length > cachedSize) writeCacheFile(cachePath, withChecksum(compiled));
 				if (now() - begun > savingTime) return;
 			}
@@ -114,10 +109,7 @@ function toText(source: Buffer): string {
 /** Eight bytes, four of them used: V8 copies code that is not aligned to eight bytes. */
 const checksumSize = 8;
 
-/**
- * A cache file holds a checksum and compiled code; its name identifies the source. V8 only compares the source length, so it
- * would run code from another build and crash on a file truncated by a power failure.
- */
+/** V8 only compares the source length: the checksum detects truncated files and other builds. */
 function readCompiled(file: string): Buffer | null {
 	try {
 		const content = readFileSync(file);

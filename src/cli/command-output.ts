@@ -1,14 +1,9 @@
-// Runs commands that print: an interrupted command does not report success, and its output is flushed before exit.
 import { errorText, systemErrorCode } from "../base/errors.ts";
 import { exitSoon } from "./process/process-exit.ts";
 import { writeNotice } from "./process/standard-error.ts";
 import { handleStopSignals, stopSignals } from "./process/stop-signals.ts";
 
-/**
- * Runs a command that prints, and flushes its output; returns the exit code. On a signal, exits with the shell's code for it,
- * unless the command handles signals itself. If output cannot be written, returns the failure code, with a message on stderr
- * unless the reader closed the pipe; this never collides with an exit code that is an answer.
- */
+/** Flushes the output; returns the exit code. A signal gives the shell's code; a write error the failure code. */
 export async function withOutput(
 	run: () => number | Promise<number>,
 	{ failureCode = 1, codeIsAnswer = false } = {},
@@ -18,8 +13,7 @@ export async function withOutput(
 	process.stdout.on("error", (error) => failures.push(error));
 	process.stderr.on("error", () => {});
 	const code = await run();
-	// By the end of the output its write failures are known. Bun calls back for an empty write before pending writes finish, and a
-	// failed stream never emits its end.
+	// Bun calls back for an empty write before pending ones finish, and a failed stream never emits its end.
 	if (failures.length === 0) {
 		await new Promise<void>((resolve) => {
 			process.stdout.once("error", () => resolve());
@@ -33,10 +27,7 @@ export async function withOutput(
 	return code === 0 || codeIsAnswer ? failureCode : code;
 }
 
-/**
- * Prints the line that announces a running server. If that fails, writes the reason to stderr and returns false, because the
- * program waiting for the line would hang.
- */
+/** Announces a running server. On failure returns false, because the waiting program would hang. */
 export async function announce(text: string): Promise<boolean> {
 	const failure = await new Promise<Error | null>((resolve) => {
 		process.stdout.on("error", resolve);

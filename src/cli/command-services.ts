@@ -1,5 +1,4 @@
-// Network and child processes for commands without a session: the same proxies, certificates and containment as a session,
-// configured on first use.
+// The same proxies, certificates and containment as a session, configured on first use.
 import { systemClock } from "../base/clock.ts";
 import { silentLog } from "../base/log.ts";
 import { type Place, toAbsolutePath } from "../host/place.ts";
@@ -38,7 +37,6 @@ async function open({ environment, files, shareDir, place }: CommandPlace): Prom
 	});
 }
 
-/** Child processes contained like those of a session. Reads the setting when the first process starts. */
 export function createCommandProcesses(files: Files, shareDir: string): Processes {
 	return createLazyProcesses(async () => {
 		const { contain = "auto" } = (await readSettings(files, shareDir)) ?? {};

@@ -1,5 +1,3 @@
-// Reads the compatibility options for older clients: settings, overridden by environment variables.
-
 import { type WireVersion, wireVersions } from "../formats/history.ts";
 import type { Compatibility } from "../frontends/shared/dialect.ts";
 import type { AgentwireSettings } from "../settings/config/configuration.ts";

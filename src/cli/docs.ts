@@ -1,22 +1,16 @@
-// The command `docs`: prints the bundled documents.
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { KernelError } from "../base/errors.ts";
 import type { Installation } from "../host/installation.ts";
 
-/** Pages outside `docs`. */
 const otherPages = ["README.md", "CHANGELOG.md"];
 
-/**
- * Prints a page, or the list of pages for null; returns the exit code. A page is named in full or by the end of its name:
- * `guides/web` or `web`. Throws KernelError.
- */
+/** Null lists the pages. A page is named in full or by the end of its name: `guides/web` or `web`. */
 export async function runDocs(page: string | null, installation: Installation): Promise<number> {
 	const root = installation.documentsDir();
 	const files = [...otherPages, ...(await findPages(root))];
 	if (page !== null) {
 		const wanted = toName(page);
-		// Shallow pages come first, so that `gateway` finds the guide and not the protocol.
 		const file =
 			files.find((each) => toName(each) === wanted) ?? files.find((each) => toName(each).endsWith(`/${wanted}`));
 		if (file === undefined) throw noPage(page);
@@ -31,7 +25,6 @@ export async function runDocs(page: string | null, installation: Installation): 
 	return 0;
 }
 
-/** A page's name in the list: `docs/guides/web.md` is `guides/web`, and `README.md` is `readme`. */
 function toName(file: string): string {
 	return file
 		.replace(/^(?:\.\/)?(?:docs\/)?/, "")

@@ -6,12 +6,10 @@ export function findHome(): string | null {
 	return [homedir, () => userInfo().homedir].map(absoluteFrom).find((home) => home !== null) ?? null;
 }
 
-/** The cache directory; without a home directory, a path where nothing can be stored. */
 export function cacheDirectory(): string {
 	return process.env["XDG_CACHE_HOME"] || path.join(findHome() ?? "/nonexistent", ".cache");
 }
 
-/** Node throws if the system does not know the user. */
 function absoluteFrom(source: () => string): string | null {
 	try {
 		const home = source();

@@ -1,5 +1,3 @@
-// The `info` command: prints versions for clients that check them before starting a server.
-
 import { protocolVersion } from "../formats/protocol-version.ts";
 import { productName, productVersion } from "../host/product.ts";
 import { remoteVersion } from "../remote/remote-version.ts";
@@ -9,10 +7,7 @@ import type { SandboxInfo } from "./sandbox-status.ts";
 import type { StoreStatus } from "./store/store-status.ts";
 import { agentSpecVersions, emulatedVersion } from "./version.ts";
 
-/**
- * The output of `info`, with a newline: one JSON line, or one labeled line per value. The JSON includes the sandbox and database
- * status if the settings enable them. Both forms name the runtime and the model that an environment key selects, if any.
- */
+/** One JSON line, or one labeled line per value, with newline. */
 export function infoText(
 	json: boolean,
 	model: EnvironmentModel | null,

@@ -1,5 +1,4 @@
-// The entry module of the one-file program, run by Bun: loads the rest. Needs no code cache, because the file contains compiled
-// code.
+// Entry module of the one-file program (Bun). Needs no code cache, because the file contains compiled code.
 import path from "node:path";
 import { runInGateway } from "./attach/relayed-command.ts";
 import { exitSoon } from "./process/process-exit.ts";

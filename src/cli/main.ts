@@ -1,4 +1,3 @@
-// The program's main function: parses the command line and runs the command. Loads everything except serving lazily.
 import { fstatSync } from "node:fs";
 import path from "node:path";
 import { isatty } from "node:tty";
@@ -17,7 +16,6 @@ import { createPackageInstallation } from "./installation/package.ts";
 import { exitSoon } from "./process/process-exit.ts";
 import { handleStopSignals, stopSignals } from "./process/stop-signals.ts";
 
-/** Only a character device can be a terminal; other types need no module to check. */
 function isTerminal(descriptor: number): boolean {
 	try {
 		return fstatSync(descriptor).isCharacterDevice() && isatty(descriptor);
@@ -28,7 +26,6 @@ function isTerminal(descriptor: number): boolean {
 
 export { createPackageInstallation, exitSoon };
 
-/** Runs the program and returns the exit code (agent-kernel §1.3). `installation` locates the program's other files. */
 export async function main(executable: string, argv: readonly string[], installation: Installation): Promise<number> {
 	const words = withImpliedCommand(executable, argv);
 	try {
@@ -122,7 +119,6 @@ async function startServer(executable: string, options: ServeOptions, installati
 	}
 }
 
-/** Converts the session of a server command line for the chat. */
 function toChatSession(session: ServeOptions["session"]): ChatFlags["session"] {
 	if (session.kind === "last") return "last";
 	return "id" in session ? { id: session.id } : null;

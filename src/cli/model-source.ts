@@ -13,7 +13,6 @@ export interface StartSettings {
 	/** Includes the models that environment keys provide. */
 	readonly configuration: Configuration;
 	readonly isWritten: boolean;
-	/** The model selected by an environment key; null if the file names a provider, or no key is set. */
 	readonly chosen: EnvironmentModel | null;
 }
 
@@ -33,7 +32,6 @@ export async function readStartSettings(
 	return { ...withEnvironmentModels(written, environment), isWritten };
 }
 
-/** The model selected by an environment key; null if the settings name a provider or cannot be read. */
 export async function describeModelSource(): Promise<EnvironmentModel | null> {
 	const environment = environmentVariables();
 	const shareDir = shareDirectory(environment, { currentDir: currentDirectory(), home: homeDirectory() });

@@ -1,4 +1,3 @@
-// Makes typed paths absolute: expands `~`, removes `.` and `..`, keeps symbolic links.
 import path from "node:path";
 import { errorText } from "../base/errors.ts";
 import { type Place, toAbsolutePath } from "../host/place.ts";
@@ -17,9 +16,7 @@ export function currentDirectory(): string {
 	}
 }
 
-/**
- * Without a home directory, `~` only works below the share directory named by a variable. Throws UsageError if neither exists.
- */
+/** Without one, `~` only works below a share directory named by a variable. Throws UsageError. */
 export function homeDirectory(): string {
 	const home = findHome();
 	if (home !== null) return home;
@@ -34,17 +31,14 @@ export function homeDirectory(): string {
 const namedShareDirectory = (environment: Readonly<Record<string, string | undefined>>) =>
 	environment["KIMI_SHARE_DIR"] || environment["AGENTWIRE_HOME"] || "";
 
-/** The directory for settings, sessions and logs; defaults to `~/.kimi`. */
 export function shareDirectory(environment: Readonly<Record<string, string | undefined>>, place: Place): string {
 	return toAbsolutePath(namedShareDirectory(environment) || "~/.kimi", place);
 }
 
-/** Returns the absolute path of an existing work directory; null means the current directory. Throws UsageError. */
 export async function checkWorkDir(typed: string | null, place: Place, files: Files): Promise<string> {
 	return await checkDirectory("--work-dir", typed ?? ".", place, files);
 }
 
-/** Returns the absolute path of an existing directory named by a flag. Throws UsageError. */
 export async function checkDirectory(flag: string, typed: string, place: Place, files: Files): Promise<string> {
 	const directory = toAbsolutePath(typed, place);
 	const kind = await kindOf(flag, directory, files);
@@ -52,7 +46,6 @@ export async function checkDirectory(flag: string, typed: string, place: Place, 
 	throw new UsageError(`${flag}: ${kind === null ? "there is no directory" : "not a directory:"} ${directory}`);
 }
 
-/** Returns the absolute path of an existing file named by a flag. Throws UsageError. */
 export async function checkFile(flag: string, typed: string, place: Place, files: Files): Promise<string> {
 	const file = toAbsolutePath(typed, place);
 	const kind = await kindOf(flag, file, files);

@@ -1,13 +1,10 @@
-// Formats external text for one terminal line.
 import { visibleText } from "../base/text/visible-text.ts";
 import { beginning } from "../base/text/well-formed.ts";
 
-/** The text as a JSON string, truncated to `limit` characters with an ellipsis. */
 export function quoted(text: string, limit = 80): string {
 	return JSON.stringify(text.length <= limit ? text : `${beginning(text, limit - 1)}…`);
 }
 
-/** The text without terminal control characters; keeps tabs and newlines. */
 export function withoutControls(text: string): string {
 	return text.replace(/[^\P{Cc}\t\n\r]/gu, "");
 }

@@ -1,5 +1,3 @@
-// Serves over stdio: one session, or the sessions a client creates, until the client disconnects.
-
 import type { HostOfferName } from "../frontends/serve/host-dialects.ts";
 import { serve } from "../frontends/serve/serve.ts";
 import type { Installation } from "../host/installation.ts";
@@ -15,7 +13,6 @@ import type { HostStart } from "./program/preparation.ts";
 import { endProgram, startHost, startProgram } from "./program/program.ts";
 import type { StartedKernel } from "./program/started-kernel.ts";
 
-/** Serves until the client disconnects; returns the exit code. Throws UsageError. */
 export async function runServer(
 	executable: string,
 	options: ServeOptions & { readonly session: NamedSession },
@@ -40,7 +37,6 @@ export async function runServer(
 	return "exitCode" in program ? program.exitCode : await serveFrom(program);
 }
 
-/** The offer for multi-session clients; null for none. */
 function toOffer({ mode, acpProtocol }: ServeOptions): HostOfferName | null {
 	if (mode === "wire") return null;
 	if (mode === "stdio" || mode === "codex") return mode;
@@ -56,7 +52,6 @@ async function serveClient(
 	offer: HostOfferName | null,
 	{ contract }: ServeOptions,
 	signal: AbortSignal,
-	/** From then on an uncaught exception only ends its owner. */
 	begun: (faultOwner: () => FaultOwner) => void,
 ): Promise<number> {
 	const { session, compatibility, log } = program;

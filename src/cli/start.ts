@@ -10,7 +10,6 @@ interface Program {
 	readonly createPackageInstallation: typeof createPackageInstallation;
 }
 
-/** `directory` contains the entry file. */
 export async function start(executable: string, argv: readonly string[], directory: string): Promise<void> {
 	const cacheHome = cacheDirectory();
 	const cache = createCodeCache(path.join(cacheHome, "agentwire", `${process.version}-${process.arch}`));

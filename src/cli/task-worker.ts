@@ -13,7 +13,6 @@ import { currentDirectory, homeDirectory, shareDirectory } from "./paths.ts";
 import { environmentVariables } from "./process/environment.ts";
 import { handleStopSignals } from "./process/stop-signals.ts";
 
-/** Runs the worker to completion; returns the exit code. */
 export async function runWorker(flags: TaskWorkerFlags): Promise<number> {
 	const place = { currentDir: currentDirectory(), home: homeDirectory() };
 	const { environment, ...given } = readWorkerEnvironment(environmentVariables());

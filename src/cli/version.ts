@@ -1,4 +1,3 @@
-// The names and versions that the program reports.
 import path from "node:path";
 import { codexProtocolVersion } from "../frontends/codex/protocol-version.ts";
 import { productName, productVersion } from "../host/product.ts";

@@ -1,8 +1,7 @@
-// What each version of Kimi Wire added or renamed: methods, messages, fields and error numbers, by the names in its
-// document. The only place that says since when something exists; the documents and the cap on events follow it.
+// Since which Wire version each method, message, field and error exists; documents and event caps follow it.
 import type { MessageType } from "./message.ts";
 
-/** Names of messages that only the document of an old version has. */
+/** Message names only in old versions. */
 export type FormerName =
 	| "ApprovalRequestResolved"
 	| "TextPart"
@@ -15,10 +14,9 @@ interface VersionEntry {
 	readonly version: string;
 	readonly methods: readonly string[];
 	readonly messages: readonly (MessageType | FormerName)[];
-	/** What older shapes gained, as `Shape.field`; the fields that came with their shape are not listed. */
+	/** Added fields as `Shape.field`, except those that came with their shape. */
 	readonly fields: readonly string[];
 	readonly errors: readonly number[];
-	/** Former name to name, of messages and of fields. */
 	readonly renamed: Readonly<Record<string, string>>;
 }
 
@@ -117,7 +115,6 @@ export const history = [
 
 export type WireVersion = (typeof history)[number]["version"];
 
-/** What servers send although no version's document names it. */
 export const undocumented: readonly string[] = [
 	"MCPLoadingBegin",
 	"MCPLoadingEnd",
@@ -140,7 +137,6 @@ const renamed: Readonly<Record<string, string>> = Object.fromEntries(
 	entries.flatMap((entry) => Object.entries(entry.renamed)),
 );
 
-/** The version that added a method, a message, a `Shape.field` or an error; null when none lists it. */
 export function sinceOf(what: string | number): WireVersion | null {
 	const found = entries.find(({ methods, messages, fields, errors }) =>
 		[methods, messages, fields, errors].some((listed: readonly (string | number)[]) => listed.includes(what)),
@@ -148,17 +144,14 @@ export function sinceOf(what: string | number): WireVersion | null {
 	return found?.version ?? null;
 }
 
-/** The current name of a message or field that was renamed; null for a name that never changed. */
 export function renamedTo(name: string): string | null {
 	return Object.hasOwn(renamed, name) ? (renamed[name] ?? null) : null;
 }
 
-/** The former name of a message or field. */
 export function formerNameOf(name: string): string | null {
 	return Object.keys(renamed).find((former) => renamed[former] === name) ?? null;
 }
 
-/** A version's name for a current message type; null when it does not have the message. */
 export function nameIn(version: WireVersion, type: MessageType): string | null {
 	const names = [type, formerNameOf(type)];
 	return names.find((name) => name !== null && sinceOf(name) !== null && !predates(version, name)) ?? null;

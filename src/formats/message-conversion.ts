@@ -1,5 +1,4 @@
-// Converts events to Kimi messages. One row per event type: its message, or null where the vocabulary has none. The
-// dialect decides which of them a live client gets; record.ts which of them are logged.
+// One row per event type: its Kimi message, or null. record.ts decides which are logged.
 import type { AgentPathEntry, EventBody, EventBodyOf, EventType } from "../api/values/event.ts";
 import type { Interaction } from "../api/values/interaction.ts";
 import { ownEvents } from "../api/values/own-events.ts";
@@ -9,7 +8,6 @@ type Row<T extends EventType> = (body: EventBodyOf<T>) => Message | null;
 
 const empty = {};
 
-/** The payload of an event whose fields are already those of its message. */
 function withoutType({ type: _, ...payload }: EventBody): object {
 	return payload;
 }
@@ -34,7 +32,7 @@ export function toInteractionMessage(interaction: Interaction): Message {
 				},
 			};
 		case "client-tool":
-			// Clients take null for "no such tool", so missing arguments are sent as an empty object.
+			// Clients take null for "no such tool", so missing arguments become an empty object.
 			return {
 				type: "ToolCallRequest",
 				payload: { id: interaction.toolCallId, name: interaction.name, arguments: interaction.arguments ?? "{}" },

@@ -1,4 +1,3 @@
-// The names of messages, today's and those of earlier versions.
 import { renamedTo } from "./history.ts";
 import { type MessageType, messageDeclarations } from "./message.ts";
 
@@ -12,7 +11,6 @@ function isMessageType(type: string): type is MessageType {
 	return Object.hasOwn(messageDeclarations, type);
 }
 
-/** Whether a message of this type is a request. */
 export function isRequestType(type: string): boolean {
 	return isMessageType(type) && messageDeclarations[type].kind === "request";
 }

@@ -1,5 +1,4 @@
-// Kimi's {type, payload} vocabulary: one declaration per message type, with its schema and kind; history.ts has the
-// versions. Parsing adds what older versions lacked; writing always includes every field.
+// One declaration per message type. Parsing adds what older versions lacked; writing includes every field.
 import * as v from "valibot";
 import {
 	contentPartSchema,
@@ -11,7 +10,6 @@ import {
 import { eventDeclarations } from "../api/values/event.ts";
 import { questionItemSchema } from "../api/values/interaction.ts";
 
-/** A message on the wire and in the session log. */
 export interface Message {
 	readonly type: string;
 	readonly payload: object;
@@ -37,7 +35,6 @@ export const subagentEventFields = {
 };
 export const subagentEventSchema = v.pipe(
 	v.looseObject({}),
-	// Versions before 1.6 named the parent call `task_tool_call_id`.
 	v.transform((payload) => {
 		const named = payload as Record<string, unknown>;
 		return { ...named, parent_tool_call_id: named["parent_tool_call_id"] ?? named["task_tool_call_id"] };

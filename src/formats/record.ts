@@ -1,5 +1,3 @@
-// Converts events to the records of the session log, where they have one, and records to events.
-
 import { interjections } from "../api/values/delta-merger.ts";
 import type { AgentEvent, AgentPathEntry, EventBody, EventType } from "../api/values/event.ts";
 import type { Interaction } from "../api/values/interaction.ts";
@@ -11,7 +9,6 @@ import { toMessageType } from "./message-names.ts";
 
 export type MessageRecord = Message;
 
-/** An event as far as a record contains it: the agent and the content. */
 export interface EventRecord {
 	readonly agentPath: readonly AgentPathEntry[];
 	readonly body: EventBody;
@@ -27,13 +24,11 @@ const notPersisted: ReadonlySet<EventType> = new Set<EventType>([
 	...interjections,
 ]);
 
-/** Approvals and hooks are not in the log; questions and client tools are. */
 const persistedInteractions: ReadonlySet<Interaction["kind"]> = new Set<Interaction["kind"]>([
 	"client-tool",
 	"question",
 ]);
 
-/** Whether an event has a log record. */
 export function isRecorded({ body }: Pick<AgentEvent, "body">): boolean {
 	if (notPersisted.has(body.type)) return false;
 	if (body.type === "interaction.requested") return persistedInteractions.has(body.interaction.kind);

@@ -1,4 +1,3 @@
-// The configured store: disk, or a PostgreSQL database, whose code is loaded on demand.
 import { systemClock } from "../base/clock.ts";
 import { errorText, KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -9,7 +8,6 @@ import type { StoreSettings } from "../settings/config/configuration.ts";
 import { type Place, toAbsolutePath } from "./place.ts";
 
 export interface StorePlace {
-	/** For files named in the settings. */
 	readonly files: Files;
 	readonly place: Place;
 	readonly log: Log;
@@ -17,7 +15,7 @@ export interface StorePlace {
 	readonly scratch?: { readonly files: Files; readonly directory: string };
 }
 
-/** Reads a file named in the settings. Fails with `invalid-input` when unreadable. */
+/** Fails with `invalid-input` when unreadable. */
 async function readNamed(key: string, file: string, { files, place }: StorePlace): Promise<string> {
 	const target = toAbsolutePath(file, place);
 	const bytes = await files.read(target).catch((thrown: unknown) => {

@@ -32,9 +32,7 @@ const confinementSchema = v.object({
 });
 
 export interface WorkerEnvironment {
-	/** Environment of the command. */
 	readonly environment: Readonly<Record<string, string>>;
-	/** Null without a sandbox. */
 	readonly confinement: Confinement | null;
 	/** Domains that the confinement's proxy allows. */
 	readonly allowedDomains: readonly string[];
@@ -77,10 +75,7 @@ export async function withOwnProxy(
 	return { confinement: { ...confinement, hidden, network: { kind: "proxy", socket } }, end: close };
 }
 
-/**
- * Runs everything with a confinement made by the server. `createSandboxedProcesses` would need the sandbox settings and proxy,
- * which a worker lacks.
- */
+/** Replaces `createSandboxedProcesses`, whose settings and proxy a worker lacks. */
 export function createConfinedProcesses(processes: Processes, confinement: Confinement | null): Processes {
 	if (confinement === null) return processes;
 	return {

@@ -1,5 +1,4 @@
-// Starts a kernel on this machine: files, store, settings, network and sandbox. Used by the command line, the library and tests.
-// It never reads argv or the process environment, handles signals, writes to stdout or exits.
+// Never reads argv or the process environment, handles signals, writes to stdout or exits.
 import { uptime } from "node:os";
 import path from "node:path";
 import { systemClock } from "../base/clock.ts";
@@ -33,15 +32,10 @@ import { createLogFile, type LogFile, logFile } from "./log/log-file.ts";
 import { withStoreEnvironment } from "./store-environment.ts";
 import type { Telemetry } from "./telemetry/telemetry.ts";
 
-/**
- * How to open a database session held by another process: take it over after a while, or, with "expired", only once that process
- * has ended.
- */
+/** "expired" takes a session over only once the process that holds it has ended. */
 export type StoreOpening = "patient" | "expired";
 
-/** The files of a host. */
 export interface HostFiles {
-	/** Program files: sessions, settings, logs. */
 	readonly disk: Files;
 	/** All other files. An unresponsive drive must not block writing program files. */
 	readonly outside: Files;
@@ -57,7 +51,6 @@ export interface HostSettings {
 	readonly configuration: Configuration;
 	/** Null for settings without a file. */
 	readonly file: string | null;
-	/** Rereads the settings, for models added by a sign-in. */
 	readAgain(): Promise<Configuration>;
 }
 
@@ -70,7 +63,6 @@ export interface HostParts {
 	/** Replaces the configured store: an open store, or a directory on disk. */
 	readonly store?: SessionStore | { readonly directory: string };
 	readonly opening?: StoreOpening;
-	/** Whether metrics are always collected. */
 	readonly hasMetrics?: boolean;
 	/** Models implemented by the caller, by alias. */
 	readonly models?: ReadonlyMap<string, Model>;
@@ -80,15 +72,11 @@ export interface ComposedHost {
 	readonly kernel: Kernel;
 	readonly settings: CurrentSettings;
 	readonly hostServices: HostServices;
-	/** Program files, synced as configured. */
 	readonly own: Files;
-	/** Which files models may see. */
 	readonly admit: Admit;
-	/** Null without telemetry. */
 	readonly telemetry: Telemetry | null;
 	/** The store if shared between processes, else null. */
 	readonly sharedStore: PostgresStore | null;
-	/** Opens a session host for clients that create sessions freely. */
 	openSessions(options: SessionOptions, more?: Pick<SessionHostParts, "endsInterruptedTurns">): Promise<SessionHost>;
 }
 
@@ -179,7 +167,6 @@ async function openStore(
 	return { store, sharedStore: null };
 }
 
-/** Options for embedding a kernel. */
 export interface HostOptions {
 	/** Absolute path of the directory for sessions, settings and logs. */
 	readonly home: string;
@@ -208,10 +195,7 @@ export interface HostOptions {
 export interface Host {
 	readonly sessions: SessionHost;
 	readonly settings: CurrentSettings;
-	/**
-	 * The session whose work threw the current uncaught exception; null when unknown. Call it in the exception handler and then
-	 * `fail` it, so that only that session's turn ends.
-	 */
+	/** The session whose work threw the current uncaught exception; null if unknown. `fail` ends only its turn. */
 	faultOwner(): FaultOwner | null;
 	/** Ends every turn and child process, closes the store and flushes the log. Idempotent. */
 	close(): Promise<void>;

@@ -1,10 +1,8 @@
-// Settings of the running program. A sign-in changes models and providers in the file, which new sessions use; everything else
-// keeps its checked startup value.
+// A sign-in changes models and providers for new sessions; everything else keeps its startup value.
 import { createSharedRun } from "../base/shared-run.ts";
 import type { Configuration } from "../settings/config/configuration.ts";
 
 export interface CurrentSettings {
-	/** Settings for new sessions. */
 	current(): Configuration;
 	/** Rereads models and providers. On failure, the settings stay unchanged. */
 	reload(): Promise<void>;

@@ -1,4 +1,3 @@
-// Kernel services on this machine: files, processes, network, sandbox, clock.
 import { type as osType } from "node:os";
 import path from "node:path";
 import { systemClock } from "../base/clock.ts";
@@ -19,17 +18,14 @@ import { sandboxPlace } from "./sandbox-place.ts";
 import type { Telemetry } from "./telemetry/telemetry.ts";
 import { createWorkerStarter } from "./worker-start.ts";
 
-/** The environment of a host, from the process for the command line, or chosen by an embedder. */
 export interface HostSurroundings {
 	readonly place: Place;
 	readonly environment: Readonly<Record<string, string>>;
-	/** The directory of sessions, settings and logs. */
 	readonly shareDir: string;
 	readonly installation: Installation;
 	readonly log: Log;
 	/** The command that signs in to a provider, as typed. */
 	readonly loginCommand: string;
-	/** Shows text to the user who started the program. */
 	notice(text: string): void;
 }
 
@@ -37,13 +33,10 @@ export interface HostServicesSettings {
 	readonly configuration: Configuration;
 	/** Null for settings without a file. */
 	readonly configurationFile: string | null;
-	/** Secret files named in the settings. */
 	readonly secretFiles: readonly string[];
 	/** For everything except sessions. */
 	readonly files: Files;
-	/** For sessions and other program files. */
 	readonly own: Files;
-	/** Whether metrics are always collected. */
 	readonly hasMetrics: boolean;
 	/** Models implemented by the embedding program. */
 	readonly models?: HostServices["models"];

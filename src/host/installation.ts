@@ -1,5 +1,3 @@
-// Locations of the program's files: next to it in a package, or embedded in the single-file program.
-
 export interface Installation {
 	/** Command line that restarts this program: a file and leading arguments. */
 	readonly command: readonly [file: string, ...first: string[]];

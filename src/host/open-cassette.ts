@@ -1,4 +1,3 @@
-// Cassettes in files.
 import path from "node:path";
 import { systemClock } from "../base/clock.ts";
 import type { Replacements } from "../core/models/cassettes/canonical-request.ts";
@@ -10,7 +9,6 @@ import type { Fetch } from "../ports/network/network-settings.ts";
 import type { CassetteSettings, ModelNetworkPlace } from "./model-network.ts";
 import { toAbsolutePath } from "./place.ts";
 
-/** `fetch` through the configured cassette. */
 export function openCassette(
 	{ file, mode, timeScale, faults, replace }: CassetteSettings,
 	fetch: Fetch,

@@ -1,4 +1,3 @@
-// The name and version that the program reports.
 import packageJson from "../../package.json" with { type: "json" };
 
 export const productName = packageJson.name;

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { PolicyPlace } from "../ports/sandbox/policy.ts";
 
-/** `settingsFile` is null for settings given as text. */
 export function sandboxPlace(home: string, shareDir: string, settingsFile: string | null): PolicyPlace {
 	return {
 		home,

@@ -1,4 +1,3 @@
-// Applies environment variables to the store settings.
 import type { StoreSettings } from "../settings/config/configuration.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,3 @@
-// Command line of a background command's worker, which is this program.
-
 /** The subcommand that runs the program as a worker. */
 export const taskWorkerCommand = "__background-task-worker";
 

@@ -1,10 +1,8 @@
-// Starts the worker of a background command: this program, as a process that may outlive the current one.
 import type { HostServices } from "../kernel/compose/host-services.ts";
 import { toWorkerEnvironment } from "./confined-worker.ts";
 import type { Installation } from "./installation.ts";
 import { type TaskWorkerFlags, toTaskWorkerArguments } from "./task-worker-arguments.ts";
 
-/** `allowedDomains` are the domains that confined commands may reach. */
 export function createWorkerStarter(
 	{ command: [file, ...first] }: Installation,
 	contain: TaskWorkerFlags["contain"],

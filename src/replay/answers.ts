@@ -1,8 +1,7 @@
-// The answers of the model in the recorded events of one agent.
 import type { AgentEvent, EventBody, EventBodyOf } from "../api/values/event.ts";
 import { type AnswerEnd, createFailure, type ModelFailure } from "../core/models/model.ts";
 
-/** How an answer ends; the index is that of the event that follows from it. */
+/** The index is that of the event that follows the answer. */
 export type PlayedEnd =
 	| {
 			readonly kind: "done";
@@ -15,7 +14,6 @@ export type PlayedEnd =
 	| { readonly kind: "cut" };
 
 export interface PlayedAnswer {
-	/** The indexes of the events that it consists of. */
 	readonly parts: readonly number[];
 	readonly end: PlayedEnd;
 }
@@ -26,7 +24,6 @@ const partTypes: ReadonlySet<EventBody["type"]> = new Set([
 	"tool-call.fragment",
 ]);
 
-/** The answers in their order. */
 export function findAnswers(events: readonly AgentEvent[]): PlayedAnswer[] {
 	const answers: PlayedAnswer[] = [];
 	let parts: number[] | null = null;
@@ -61,7 +58,6 @@ export function findAnswers(events: readonly AgentEvent[]): PlayedAnswer[] {
 	return answers;
 }
 
-/** The first of the events that follow from a failure: it also ends the calls that run. */
 function causeOf(events: readonly AgentEvent[], index: number): number {
 	let first = index;
 	while (isAbandoned(events[first - 1]?.body)) first -= 1;
@@ -83,7 +79,7 @@ function toFailure(retry: EventBodyOf<"step.retrying">): ModelFailure {
 	const { error_type, status_code, reason = "", next_attempt, wait_s } = retry;
 	const prefix = `HTTP ${status_code}: `;
 	const message = reason.startsWith(prefix) ? reason.slice(prefix.length) : reason;
-	// Attempts begin anew after the context was made smaller.
+	// Attempts restart after the context was made smaller.
 	if (next_attempt === 1 && wait_s === 0) return createFailure("overflow", message, status_code);
 	const failure = createFailure(failureKinds[error_type] ?? "provider", message, status_code, 0);
 	return failure.kind === "provider" ? { ...failure, isTransient: true } : failure;
@@ -102,7 +98,7 @@ export function lastFailure(events: readonly AgentEvent[], from: number): ModelF
 	return isRefused === true ? { ...failure, isRefused } : failure;
 }
 
-/** A hook that is told of the failure is told its class. */
+/** A hook receives the class of the failure. */
 function kindOf(events: readonly AgentEvent[], from: number): ModelFailure["kind"] | undefined {
 	const next = events[from + 1]?.body;
 	return next?.type === "hook.triggered" && next.event === "StopFailure" ? failureKinds[next.target] : undefined;

@@ -1,4 +1,3 @@
-// The calls of tools in the recorded events of one agent, with what was decided over them and what came of them.
 import type { ToolCall } from "../api/values/content.ts";
 import type { AgentEvent, EventBody, EventBodyOf } from "../api/values/event.ts";
 import type { Interaction } from "../api/values/interaction.ts";
@@ -6,24 +5,21 @@ import type { Interaction } from "../api/values/interaction.ts";
 export interface PlayedCall {
 	readonly call: ToolCall;
 	readonly requestedAt: number;
-	/** What happened after the request: the index of the first event, and of the result. */
+	/** Index of the first event after the request, and of the result. */
 	firstAt: number | null;
 	resultAt: number | null;
 	startedAt: number | null;
 	result: EventBodyOf<"tool.result">["result"] | null;
 	hasEffect: boolean;
 	decided: EventBodyOf<"permission.decided"> | null;
-	/** What it asked, in order, each with its index. */
 	readonly asked: { readonly index: number; readonly interaction: Interaction }[];
 	plan: EventBodyOf<"plan.displayed"> | null;
-	/** What plan mode was after it; null when nothing says so. */
+	/** Plan mode after it; null if unknown. */
 	planAfter: boolean | null;
-	/** Whether a person ended the turn with it. */
 	isRefusal: boolean;
 	isOpened: boolean;
 }
 
-/** The calls in the order in which they were requested. */
 export function findCalls(events: readonly AgentEvent[]): readonly PlayedCall[] {
 	const calls: PlayedCall[] = [];
 	const callOf = (id: string) => calls.findLast(({ call }) => call.id === id);
@@ -89,7 +85,7 @@ function planModeAfter(events: readonly AgentEvent[], from: number): boolean | n
 	return null;
 }
 
-/** Whether the turn ended after the results of the step, although the model would have gone on. */
+/** Whether the turn ended after the step's results, although the model would have continued. */
 function endsTurn(events: readonly AgentEvent[], from: number): boolean {
 	const next = events.slice(from).find(({ body }) => body.type === "step.started" || body.type === "turn.ended");
 	if (next?.body.type !== "turn.ended") return false;

@@ -1,21 +1,19 @@
-// Compares events of a replay with the recorded ones: ids are numbered as they appear, times and durations are left out.
+// Ids are numbered as they appear; times and durations are ignored.
 import { isDeepStrictEqual } from "node:util";
 import type { AgentEvent } from "../api/values/event.ts";
 import { isRecord } from "../base/json.ts";
 import { isRecorded } from "../formats/record.ts";
 
-/** What a person reads of the first difference. */
 export interface Difference {
-	/** The number of the recorded event; null when the replay has more than was recorded. */
+	/** The number of the recorded event; null if the replay has more. */
 	readonly seq: number | null;
-	/** Where in the event; empty for the whole of it. */
+	/** Empty for the whole event. */
 	readonly place: string;
-	/** JSON, or "nothing". */
 	readonly recorded: string;
 	readonly replayed: string;
 }
 
-/** Why an event is no part of the comparison: it comes from what a replay leaves alone. Null for one that is. */
+/** Why an event is not compared: replays do not reproduce its cause. Null if it is. */
 export function whyNotCompared({ body, isFromLog }: AgentEvent): string | null {
 	if (isFromLog === true && !isRecorded({ body })) return "approvals of another program";
 	switch (body.type) {
@@ -37,7 +35,7 @@ export function whyNotCompared({ body, isFromLog }: AgentEvent): string | null {
 	}
 }
 
-/** Times, names of clients that are gone, and ids that are new in each run. */
+/** Times, names of detached clients, and random ids. */
 const ignored: ReadonlySet<string> = new Set([
 	"wait_s",
 	"duration_ms",
@@ -49,7 +47,6 @@ const ignored: ReadonlySet<string> = new Set([
 	"sourceId",
 ]);
 
-/** What of an event is the same in every run. */
 export function toComparable(value: unknown, name = ""): unknown {
 	if (typeof value === "string") return value.includes("/plans/") ? withoutPlanFiles(value) : value;
 	if (Array.isArray(value)) return value.map((item) => toComparable(item));
@@ -59,13 +56,13 @@ export function toComparable(value: unknown, name = ""): unknown {
 	return Object.fromEntries(entries.map(([key, inner]) => [key, toComparable(inner, key)]));
 }
 
-/** Names of plans are drawn by lot. */
+/** Plan names are random. */
 function withoutPlanFiles(text: string): string {
 	const words = text.split(" ");
 	return words.map((word) => (/\/plans\/[a-z-]+\.md/.test(word) ? "<plan>" : word)).join(" ");
 }
 
-/** Logs of Kimi Wire lack fields that the journal has: of such an event only what it says is compared. */
+/** Kimi Wire logs lack some journal fields, so only their own fields are compared. */
 export function findDifference(
 	recorded: unknown,
 	replayed: unknown,
@@ -73,7 +70,7 @@ export function findDifference(
 	place = "",
 ): Pick<Difference, "place" | "recorded" | "replayed"> | null {
 	if (isDeepStrictEqual(recorded, replayed)) return null;
-	// Early logs say which part of the window is used, and not how large it is.
+	// Early logs have the used share of the window, not its size.
 	if (isFromLog && (recorded === null || recorded === undefined || place === "context_usage")) return null;
 	if (isRecord(recorded) && isRecord(replayed) && recorded["type"] === replayed["type"]) {
 		for (const key of new Set([...Object.keys(recorded), ...Object.keys(replayed)])) {

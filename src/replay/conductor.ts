@@ -1,5 +1,4 @@
-// Conducts a replay: knows how far each agent is in its recorded events, lets what comes from outside of the kernel happen at
-// the place where it happened, and stops at the first difference.
+// Tracks each agent's position, gives outside events at their place, and stops at the first difference.
 import type { AgentEvent, EventBody } from "../api/values/event.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { isRecorded } from "../formats/record.ts";
@@ -8,16 +7,13 @@ import { isFloating, type Score } from "./score.ts";
 
 /** Something from outside; it happens as soon as its time has come. */
 export interface Cue {
-	/** Whether everything before it was replayed. */
 	isDue(): boolean;
 	/** Must take effect before it returns. */
 	give(): void;
 }
 
-/** The key of the session's own agent. */
 export const mainKey = "";
 
-/** Names the agent of an event by the call that started it. */
 export function keyOf({ agentPath }: Pick<AgentEvent, "agentPath">): string {
 	return agentPath.map(({ parentToolCallId, agentId }) => parentToolCallId ?? agentId ?? "?").join("/");
 }
@@ -32,7 +28,7 @@ export class Conductor {
 	#isFromLog = false;
 	/** The difference, also one after the end of the recording. */
 	surplus: Difference | null = null;
-	/** Counts steps, so that a stalled replay can be noticed. */
+	/** Counted to notice a stalled replay. */
 	steps = 0;
 
 	constructor(scores: ReadonlyMap<string, Score>) {
@@ -40,7 +36,6 @@ export class Conductor {
 		this.#isFromLog = [...scores.values()].some(({ events }) => events.some((event) => event.isFromLog === true));
 	}
 
-	/** Resolves with the first difference, or null once every recorded event was replayed. */
 	get ended(): Promise<Difference | null> {
 		return this.#ended.promise;
 	}
@@ -55,7 +50,7 @@ export class Conductor {
 		return new Promise((resolve) => this.add({ isDue, give: resolve }));
 	}
 
-	/** A part of an answer was handed to the kernel. */
+	/** A part of an answer was passed to the kernel. */
 	release(score: Score, index: number): void {
 		score.release(index);
 		this.#giveDue();
@@ -93,7 +88,7 @@ export class Conductor {
 		if ([...this.scores.values()].every(({ isOver }) => isOver)) this.#ended.resolve(null);
 	}
 
-	/** Where the event is in the recording if it is there: at the first place left, or anywhere later if that is free. */
+	/** The first place left, or anywhere later if the event floats. */
 	#placeOf(body: EventBody, score: Score): number {
 		if (!isFloating(body)) return score.position;
 		const found = score.events.findIndex(
@@ -113,7 +108,7 @@ export class Conductor {
 		return this.#interactions.has(recordedId);
 	}
 
-	/** Ids of interactions are new, and mean the same ones. */
+	/** Replayed ids of interactions are new, so they are paired. */
 	#pair(recorded: EventBody, replayed: EventBody): Omit<Difference, "seq"> | null {
 		if (recorded.type === "interaction.requested" && replayed.type === "interaction.requested")
 			this.#interactions.set(recorded.interaction.id, replayed.interaction.id);
@@ -130,12 +125,11 @@ export class Conductor {
 		this.#ended.resolve(difference);
 	}
 
-	/** Nothing that comes now counts. */
+	/** Ignores later events. */
 	close(): void {
 		this.#isOver = true;
 	}
 
-	/** The difference when nothing happens anymore. */
 	missing(): Difference {
 		const left = [...this.scores.values()].flatMap(({ missing }) => missing ?? []);
 		const [first] = left.sort((one, other) => (one.seq ?? 0) - (other.seq ?? 0));
@@ -153,7 +147,6 @@ export class Conductor {
 	}
 }
 
-/** What a floating event is about. */
 function subjectOf(body: EventBody): string {
 	if ("toolCallId" in body && typeof body.toolCallId === "string") return body.toolCallId;
 	if (body.type === "side-question.started" || body.type === "side-question.ended") return body.id;
@@ -164,7 +157,7 @@ function subjectOf(body: EventBody): string {
 	return "event" in body ? `${body.event} ${body.target}` : "";
 }
 
-/** How many tokens a context has after a compaction depends on the summary, which no event has. */
+/** The token count after a compaction depends on the summary, which is not recorded. */
 function withoutSummary(body: EventBody, { events, position }: Score): unknown {
 	const before = events
 		.slice(0, position)

@@ -1,4 +1,4 @@
-// What came from outside while the session ran: prompts, steers, answers, cancels, switches. Each is given again at its place.
+// Prompts, steers, answers, cancels and switches are given again at their places.
 
 import { inputText } from "../api/values/content.ts";
 import type { AgentEvent, EventBody } from "../api/values/event.ts";
@@ -15,25 +15,22 @@ export interface Stage {
 	readonly clientId: string;
 	readonly clock: ReplayClock;
 	readonly conductor: Conductor;
-	/** Names the next turn. */
 	nameTurn(id: string | null): void;
-	/** Names the next side question. */
 	nameQuestion(id: string): void;
 }
 
-/** What is begun while no turn runs, in order. */
 interface Beginning {
 	readonly index: number;
 	begin(stage: Stage): Promise<unknown>;
 }
 
-/** Gives everything that came between the events of a turn as soon as it is due. */
+/** Gives everything that came between the events of a turn once it is due. */
 export function addCues(stage: Stage): void {
 	for (const score of stage.conductor.scores.values()) {
 		score.events.forEach((event, index) => {
 			const give = toCue(event, index, score, stage);
 			if (give === null) return;
-			// The log of Kimi Wire has no answers: what was asked is over with the next event.
+			// The Kimi Wire log has no answers: an interaction is over with the next event.
 			const at = event.body.type === "interaction.requested" ? index + 1 : firstOfRun(score, index);
 			const asked = event.body.type === "interaction.resolved" ? event.body.interactionId : null;
 			const isDue = () => score.isPast(at) && (asked === null || stage.conductor.knows(asked));
@@ -43,7 +40,6 @@ export function addCues(stage: Stage): void {
 	for (const turn of turnsOf(stage.conductor)) if (turn.isCancelled) addCancel(turn, stage);
 }
 
-/** Steers that were consumed together had all been there before the first was. */
 function firstOfRun(score: Score, index: number): number {
 	let first = index;
 	while (score.body(index)?.type === "steer.consumed" && score.body(first - 1)?.type === "steer.consumed") first -= 1;
@@ -109,7 +105,7 @@ function toCue({ body, isFromLog }: AgentEvent, index: number, score: Score, sta
 	}
 }
 
-/** Whether a client switched plan mode, and neither an answer nor a tool reports it. */
+/** Whether a client switched plan mode, as neither an answer nor a tool reports it. */
 function isSwitch(body: Extract<EventBody, { type: "status.changed" }>, index: number, score: Score): boolean {
 	const { plan_mode, token_usage, context_tokens } = body;
 	if (plan_mode === null || token_usage !== null || context_tokens !== null) return false;
@@ -117,7 +113,7 @@ function isSwitch(body: Extract<EventBody, { type: "status.changed" }>, index: n
 	return !isAfterPlanCommand(score, index) && !isAfterResults(plan_mode, index, score);
 }
 
-/** Whether the step reports itself that plan mode changed while its calls ran. */
+/** Whether the step itself reports a plan mode change during its calls. */
 function isAfterResults(planMode: boolean, index: number, { events, answers, calls }: Score): boolean {
 	const step = events.slice(0, index).findLastIndex(({ body }) => body.type === "step.started");
 	const answer = answers.find(({ end }) => end.kind === "done" && end.index > step && end.index < index)?.end;
@@ -133,7 +129,6 @@ function isInTurn({ events }: Score, index: number): boolean {
 	return last?.body.type === "turn.started";
 }
 
-/** The prompts, and what was switched between turns. */
 export function beginningsOf(conductor: Conductor): readonly Beginning[] {
 	const score = conductor.scores.get(mainKey);
 	if (score === undefined) return [];
@@ -178,7 +173,6 @@ interface RecordedTurn {
 	readonly maxSteps: number | null;
 }
 
-/** The turns of the session's own agent. */
 export function turnsOf(conductor: Pick<Conductor, "scores">): readonly RecordedTurn[] {
 	const score = conductor.scores.get(mainKey);
 	if (score === undefined) return [];
@@ -196,7 +190,7 @@ export function turnsOf(conductor: Pick<Conductor, "scores">): readonly Recorded
 	});
 }
 
-/** Whether the turn ended in the middle of a step, as only a cancelled one does: a log does not say so. */
+/** Only a cancelled turn ends within a step; the log does not say so. */
 function isCut({ events, calls, answers }: Score, start: number, end: number): boolean {
 	if (events[end]?.isFromLog !== true) return false;
 	const isEmpty = !events
@@ -227,12 +221,10 @@ function isCausedByCancel(body: EventBody): boolean {
 	);
 }
 
-/** Whether the session was closed while a turn waited for somebody. */
 function hasShutdown({ events }: Score, start: number): boolean {
 	return events.slice(start).some(({ body }) => body.type === "interaction.resolved" && body.by?.kind === "shutdown");
 }
 
-/** The turn is cancelled once every agent that works in it is where it was. */
 function addCancel({ start, end }: RecordedTurn, { session, conductor }: Stage): void {
 	const main = conductor.scores.get(mainKey);
 	if (main === undefined || end === null) return;

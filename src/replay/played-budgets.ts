@@ -1,4 +1,3 @@
-// The budgets that ended turns. A limit holds in the turn that it ended; others may have had another one.
 import type { AgentEvent, TurnError } from "../api/values/event.ts";
 import { isRecord } from "../base/json.ts";
 import type { SessionParts } from "../kernel/session/session-parts.ts";
@@ -11,7 +10,7 @@ interface SpentBudget {
 	readonly limit: number;
 }
 
-/** Null for other errors, and for a time budget: a replay takes no time. */
+/** Null for other errors and for time budgets: a replay takes no time. */
 function budgetOf({ code, data }: Pick<TurnError, "code" | "data">): SpentBudget | null {
 	if (code !== "budget-exhausted" || !isRecord(data)) return null;
 	const { scope, budget, limit } = data;
@@ -20,7 +19,7 @@ function budgetOf({ code, data }: Pick<TurnError, "code" | "data">): SpentBudget
 	return { scope, budget, limit };
 }
 
-/** Whether the same budget is exhausted again: the tokens of requests beside the steps are not recorded. */
+/** Whether the same budget is exhausted again: tokens of requests outside steps are not recorded. */
 export function isPlayedBudget(error: Pick<TurnError, "code" | "data">, events: readonly AgentEvent[]): boolean {
 	const spent = budgetOf(error);
 	const isAsideOfSteps = events.some(
@@ -42,7 +41,7 @@ export function playBudgets(conductor: Conductor): Pick<SessionParts["budgets"],
 		const current = spent.find(({ start, end }) => start < position && end >= position);
 		return current?.scope === scope && current.budget === budget ? current.limit : null;
 	};
-	// Without a limit from the beginning nothing would be counted.
+	// Nothing is counted without a limit from the beginning.
 	const time = spent.length === 0 ? null : Number.MAX_SAFE_INTEGER;
 	const limitsOf = (scope: SpentBudget["scope"]) => ({
 		time,

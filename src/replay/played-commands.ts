@@ -1,5 +1,4 @@
-// Slash commands that work on files, skills or other sessions, played from their turns' events: what they said, and that they
-// had the agent run.
+// Commands on files, skills or other sessions are played from their turns' events.
 import { inputText } from "../api/values/content.ts";
 import { parseSlashCommand } from "../api/values/slash-command.ts";
 import { unlessAborted } from "../base/abort.ts";
@@ -9,7 +8,6 @@ import { questionAt } from "./played-questions.ts";
 
 const withEffects: ReadonlySet<string> = new Set(["add-dir", "export", "import", "rewind", "btw"]);
 
-/** One for each such command in the recording; they take the place of the kernel's own. */
 export function playCommands(conductor: Conductor): readonly SlashCommand[] {
 	const main = conductor.scores.get(mainKey);
 	const typed = (main?.events ?? []).flatMap(({ body }) =>
@@ -38,12 +36,11 @@ async function play({ say, deliver, runAgent, signal }: CommandRun, conductor: C
 		);
 		if (signal.aborted || body === undefined) return { status: "cancelled" } as const;
 		if (body.type === "step.started") return await runAgent("");
-		// The kernel goes on with what was steered.
+		// The kernel continues with what was steered.
 		if (body.type === "steer.consumed") return finished;
 		if (body.type === "turn.ended") return body.outcome ?? finished;
 		if (body.type === "content.completed" && body.part.type === "text") {
 			await say(body.part.text);
-			// Its event is stored with the next one.
 			conductor.release(main, index);
 		}
 		const isOwnQuestion = body.type === "side-question.started" && questionAt(main, index) === null;

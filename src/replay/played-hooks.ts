@@ -1,4 +1,3 @@
-// Hooks that decide as it is recorded: those of the settings, which are commands, without running any, and those of clients.
 import { isHookEvent } from "../api/values/hooks/hook-event.ts";
 import { isRecord } from "../base/json.ts";
 import type { ClientHook, CommandHook } from "../core/hooks/hook.ts";
@@ -11,23 +10,21 @@ interface Batch {
 	readonly score: Score;
 	readonly triggeredAt: number;
 	readonly resolvedAt: number | null;
-	/** The commands that were not run yet. */
 	left: number;
-	/** Why the next command blocks; null when none does. */
+	/** Why the next command blocks; null if it does not. */
 	reason: string | null;
 }
 
 export interface PlayedHooks {
 	readonly commands: readonly CommandHook[];
 	readonly processes: Processes;
-	/** Null when no client's handshake mentioned hooks. */
 	readonly ofClients: readonly ClientHook[] | null;
 }
 
-/** Seconds that no hook takes here. */
+/** Seconds, more than any hook takes here. */
 const timeout = 60;
 
-/** After how many seconds a client's hook was given up; null for one that answered. */
+/** Seconds after which a client's hook was abandoned; null if it answered. */
 function secondsOf(interactionId: string, { events }: Score): number | null {
 	for (const { body } of events)
 		if (body.type === "interaction.resolved" && body.interactionId === interactionId && body.by?.kind === "deadline")

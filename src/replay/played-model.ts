@@ -1,4 +1,3 @@
-// A model that gives the recorded answers of one agent, each part when it came.
 import { textPart } from "../api/values/content.ts";
 import { unlessAborted } from "../base/abort.ts";
 import {
@@ -20,7 +19,7 @@ export interface PlayedLimits {
 	maxAttempts: number;
 }
 
-/** What stands for a summary, which no event has. */
+/** Replaces a summary, which is not recorded. */
 const unknownSummary = "(The summary is not recorded.)";
 
 export function createPlayedModel(score: Score, conductor: Conductor, limits: PlayedLimits): Model {
@@ -66,7 +65,7 @@ export function createPlayedModel(score: Score, conductor: Conductor, limits: Pl
 
 	return {
 		name: "recorded",
-		/** That of the next answer; none while the context is to be compacted. */
+		/** The window of the next answer; zero while a compaction is due. */
 		get maxContextSize() {
 			const [next, after] = [score.body(score.position), score.body(score.position + 1)];
 			const isStep = next?.type === "step.started" && after?.type === "compaction.started";

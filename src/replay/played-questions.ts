@@ -5,7 +5,6 @@ import type { EventBodyOf } from "../api/values/event.ts";
 import { parseSlashCommand } from "../api/values/slash-command.ts";
 import type { Score } from "./score.ts";
 
-/** The question that begins with this event; null for one that is a turn of its own, which its command asks. */
 export function questionAt({ events }: Score, index: number): EventBodyOf<"side-question.started"> | null {
 	const event = events[index];
 	if (event?.body.type !== "side-question.started") return null;
@@ -16,7 +15,7 @@ export function questionAt({ events }: Score, index: number): EventBodyOf<"side-
 	return command?.name === "btw" && command.argument === event.body.question ? null : event.body;
 }
 
-/** The recorded end of the question that a request to the model asks; null for any other request. */
+/** The recorded end of the side question that this request asks; null for other requests. */
 export function answerTo(
 	score: Score,
 	last: readonly ContentPart[] | undefined,

@@ -1,5 +1,3 @@
-// A session in memory whose parts reach nothing: no file, no process, no network, no server.
-
 import * as v from "valibot";
 import type { Clock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
@@ -21,7 +19,6 @@ function refuse(): never {
 }
 const refuseLater = async () => refuse();
 
-/** There is nothing, and nothing can be written. */
 const noFiles: Files = {
 	admitting: () => noFiles,
 	read: async () => null,
@@ -44,14 +41,13 @@ const noFiles: Files = {
 export interface PlayedParts {
 	readonly stored: SharedSession;
 	readonly model: Model | null;
-	/** What was asked for where there was no model; null for nothing. */
+	/** The requested model if there was none. */
 	readonly unsetModelAlias: string | null;
-	/** Whether it begins in plan mode, and whether its agent has the tools for that. */
+	/** Whether it starts in plan mode, and whether the agent has its tools. */
 	readonly startsWithPlan: boolean;
 	readonly hasPlanMode: boolean;
-	/** Whether it begins with everything approved. */
 	readonly isYolo: boolean;
-	/** The model of the subagent that this call starts; null when it starts none. */
+	/** The model of the subagent that this call starts; null if none. */
 	modelOf(toolCallId: string): Model | null;
 	readonly subagentTypes: readonly string[];
 	readonly tools: PlayedTools;
@@ -101,7 +97,7 @@ export function toSessionParts(played: PlayedParts): SessionParts {
 		mcpServers: [],
 		limits,
 		budgets: { ...played.budgets, warningRatio: 1 },
-		// The model says when a compaction was due.
+		// The played model says when a compaction is due.
 		compaction: { triggerRatio: Number.MAX_SAFE_INTEGER, reservedTokens: Number.NEGATIVE_INFINITY },
 		deadlines,
 		yolo: played.isYolo,

@@ -1,4 +1,4 @@
-// Tools that do nothing but what the session itself sees: they ask what was asked, and return the recorded results.
+// Tools ask what was asked and return recorded results.
 import { type DisplayBlock, type ToolReturn, toolError } from "../api/values/content.ts";
 import type { ApprovalInteraction } from "../api/values/interaction.ts";
 import { unlessAborted } from "../base/abort.ts";
@@ -12,17 +12,14 @@ import type { PlayedCall } from "./calls.ts";
 import { type Conductor, mainKey } from "./conductor.ts";
 import type { Score } from "./score.ts";
 
-/** The action of an approval that a tool asks for by itself. */
 const planAction = "change plan mode";
 
 export class PlayedTools {
 	readonly #conductor: Conductor;
-	/** Which call each need is of. */
 	readonly #needs = new WeakMap<PermissionRequest, PlayedCall>();
-	/** What clients do: those tools are theirs. */
+	/** Names of client tools. */
 	readonly #ofClients: ReadonlySet<string>;
 
-	/** Called with the recorded id of a subagent that is about to be made. */
 	readonly #nameAgent: (id: string) => void;
 
 	constructor(conductor: Conductor, ofClients: ReadonlySet<string>, nameAgent: (id: string) => void) {
@@ -31,7 +28,6 @@ export class PlayedTools {
 		this.#nameAgent = nameAgent;
 	}
 
-	/** The tools of the session's own agent, or of its subagents. */
 	create(operations: SessionOperations, isSubagent: boolean): readonly Tool[] {
 		const scores = [...this.#conductor.scores.values()].filter(({ key }) => (key !== mainKey) === isSubagent);
 		const names = new Set(scores.flatMap(({ calls }) => calls.map(({ call }) => call.function.name)));
@@ -53,11 +49,10 @@ export class PlayedTools {
 			}));
 	}
 
-	/** Plays the recorded decisions. */
 	readonly judge: Judge = {
 		decide: async (request): Promise<Verdict | null> => {
 			const played = this.#needs.get(request);
-			// The other open approvals that an approval for the session covers.
+			// Another open approval that an approval for the session covers.
 			if (played === undefined)
 				return this.#isGranted(request) ? { decision: "allow", by: "session-grant", reason: "" } : null;
 			const { decided } = played;
@@ -102,7 +97,7 @@ export class PlayedTools {
 		const isReached = (index: number | null) => this.#reached(score, index, signal);
 		await isReached(firstAt);
 		const approval = decided ?? approvalOf(played);
-		// A log of Kimi Wire says of no call that it began.
+		// Kimi Wire logs do not say that a call began.
 		const isRun = startedAt !== null || (resultAt !== null && score.events[resultAt]?.isFromLog === true);
 		if (!isRun && approval === null) return { kind: "settled", result: result ?? notRecorded };
 		const need = approval === null ? null : toNeed(approval);
@@ -125,7 +120,7 @@ export class PlayedTools {
 		await (signal === undefined ? reached : unlessAborted(reached, signal));
 	}
 
-	/** What the call does to the session itself. The result is null unless it comes from the session. */
+	/** Repeats the call's effect on the session. Null unless the result comes from the session. */
 	async #act(
 		{ call, asked, startedAt, plan, planAfter }: PlayedCall,
 		value: unknown,
@@ -181,7 +176,6 @@ export class PlayedTools {
 
 const notRecorded = toolError("No result is recorded.", "");
 
-/** The prompt that the subagent got next. */
 function promptOf({ events, position }: Score): string {
 	const begun = events.slice(position).find(({ body }) => body.type === "turn.started")?.body;
 	return begun?.type === "turn.started" && typeof begun.input === "string" ? begun.input : "";
@@ -193,7 +187,7 @@ function approvalOf({ asked, startedAt }: PlayedCall): ApprovalInteraction | nul
 	return null;
 }
 
-/** What the tool had said of itself: the kernel adds its notes. */
+/** The tool's own description: the kernel adds its notes. */
 function toNeed(approval: { readonly action: string } & Partial<ApprovalInteraction>): ApprovalNeed {
 	const { action, subjects = [], summary = "", description = "", display = [] } = approval;
 	const notes = description.slice(summary.length);
@@ -205,7 +199,7 @@ function toNeed(approval: { readonly action: string } & Partial<ApprovalInteract
 	return { byDefault: "ask", action, subjects, description: summary, display: own };
 }
 
-/** The kernel adds its reminder of repeated calls again. */
+/** The kernel adds its repetition reminder again. */
 function withoutReminder(result: ToolReturn | null): ToolReturn {
 	if (result === null) return notRecorded;
 	const { output } = result;

@@ -1,4 +1,4 @@
-// What is recorded of a session: its durable events, as the store has them or as an export carries them.
+// A session's durable events, from the store or an export.
 import type { AgentEvent } from "../api/values/event.ts";
 import { eachOf } from "../base/collections.ts";
 import { errorText } from "../base/errors.ts";
@@ -28,7 +28,6 @@ export function toReplayText({ sessionId, workDir, events }: Recording, version:
 	return [header, ...events.map(toEventRecord)].map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
-/** Throws an error that says what is wrong with the text. */
 export function parseReplayText(text: string): Recording {
 	const [first = "", ...lines] = text.split("\n");
 	const header = parseLine(first, 1);
@@ -55,7 +54,6 @@ function parseLine(line: string, number: number): unknown {
 	}
 }
 
-/** The recording without what looks like a key or token, and how many texts were changed. */
 export function withoutSecrets(recording: Recording): { readonly recording: Recording; readonly changed: number } {
 	let changed = 0;
 	const redact = (text: string): string => {

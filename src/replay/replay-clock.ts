@@ -1,8 +1,6 @@
-// The clock of a replay: waits of no length end at once, and others only when the recording says that their time was up.
 import type { Clock } from "../base/clock.ts";
 
 export interface ReplayClock extends Clock {
-	/** Ends the waits of exactly so many milliseconds. */
 	fire(milliseconds: number): void;
 }
 

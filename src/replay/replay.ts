@@ -27,7 +27,6 @@ export type ReplayOutcome =
 	| { readonly kind: "differs"; readonly difference: Difference }
 	| { readonly kind: "not-replayable"; readonly reason: string };
 
-/** `patience`: milliseconds without anything happening after which nothing more is expected. */
 export async function replay(recording: Recording, { patience = 5000 } = {}): Promise<ReplayOutcome> {
 	const reason = whyNotReplayable(recording.events);
 	if (reason !== null) return { kind: "not-replayable", reason };
@@ -54,10 +53,7 @@ function toScores(events: readonly AgentEvent[]) {
 	return { scores, leftOut };
 }
 
-/**
- * In logs of Kimi the status of an answer may come after the result of its last call, which this kernel does not start before
- * it: there the status is put after the answer.
- */
+/** Kimi logs may have an answer's status after its last result; this kernel starts no call before the status. */
 function inOwnOrder(events: readonly AgentEvent[]): readonly AgentEvent[] {
 	const ordered: AgentEvent[] = [];
 	let last: string | null = null;
@@ -77,7 +73,6 @@ function inOwnOrder(events: readonly AgentEvent[]): readonly AgentEvent[] {
 	return ordered;
 }
 
-/** The agents that went on after the call that started them had its result. */
 function findBackgroundAgents(events: readonly AgentEvent[]): ReadonlySet<string> {
 	const settled = new Map<string, number>();
 	const background = new Set<string>();
@@ -145,7 +140,7 @@ async function play(recording: Recording, conductor: Conductor, patience: number
 						names.question = null;
 						return question;
 					}
-					// Subagents are named by the model, which knows the recorded ids.
+					// The played model names subagents by their recorded ids.
 					const agent = length === 8 ? agentIds.shift() : undefined;
 					return agent?.replace(/^a/, "") ?? randomIdentifiers.hex(length);
 				},
@@ -177,7 +172,7 @@ async function play(recording: Recording, conductor: Conductor, patience: number
 	const difference = await Promise.race([conductor.ended, perform(stage), watch(conductor, patience, over.signal)]);
 	over.abort();
 	const isComplete = difference === null && (turnsOf(conductor).at(-1)?.end ?? null) !== null;
-	// What the kernel does beyond the recording is a difference as well.
+	// Kernel events beyond the recording are a difference too.
 	if (isComplete) await unlessAborted(session.idle(), AbortSignal.timeout(patience));
 	const more = isComplete ? conductor.surplus : difference;
 	conductor.close();
@@ -185,7 +180,7 @@ async function play(recording: Recording, conductor: Conductor, patience: number
 	return more;
 }
 
-/** Begins one thing after the other. Never resolves: the conductor knows when all is over. */
+/** Never resolves: the conductor knows when everything is over. */
 async function perform(stage: Stage): Promise<never> {
 	const { session, conductor } = stage;
 	const main = conductor.scores.get(mainKey);
@@ -198,7 +193,6 @@ async function perform(stage: Stage): Promise<never> {
 	return await new Promise<never>(() => {});
 }
 
-/** The first event that is missing, when nothing happens for a while. */
 async function watch(conductor: Conductor, patience: number, signal: AbortSignal): Promise<Difference> {
 	for (let steps = -1; steps !== conductor.steps && !signal.aborted; ) {
 		steps = conductor.steps;
@@ -213,7 +207,6 @@ async function watch(conductor: Conductor, patience: number, signal: AbortSignal
 	return conductor.missing();
 }
 
-/** The session, whose events are compared as they are stored. */
 function withTaken(stored: StoredSession, conductor: Conductor): StoredSession {
 	return {
 		...stored,

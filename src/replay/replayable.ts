@@ -1,4 +1,3 @@
-// Says why a recorded session cannot be run again: what happened in it is not in its events.
 import { decodeArguments } from "../api/values/call-arguments.ts";
 import { inputText } from "../api/values/content.ts";
 import type { AgentEvent, EventBody } from "../api/values/event.ts";
@@ -6,7 +5,7 @@ import { parseSlashCommand } from "../api/values/slash-command.ts";
 import { isRecord } from "../base/json.ts";
 import { isPlayedBudget } from "./played-budgets.ts";
 
-/** How a turn may fail so that the same failure follows again. */
+/** Failures that the replay reproduces. */
 const playedFailures: ReadonlySet<string> = new Set(["provider-failed", "login-expired", "internal"]);
 
 /** A sentence; null for a session that can be run again. */
@@ -95,7 +94,7 @@ function whyNot(body: EventBody, hasSteps: boolean, events: readonly AgentEvent[
 	}
 }
 
-/** What was begun, or changed, where no event shows it. */
+/** What was begun or changed without an event. */
 function whyChanged(events: readonly AgentEvent[]): string | null {
 	const agents = new Set<string>();
 	let turns = 0;

@@ -1,4 +1,3 @@
-// The recorded events of one agent, and how far the replay is in them.
 import { interjections } from "../api/values/delta-merger.ts";
 import type { AgentEvent, EventBody } from "../api/values/event.ts";
 import { findAnswers, type PlayedAnswer } from "./answers.ts";
@@ -14,10 +13,7 @@ const concurrentHooks: ReadonlySet<string> = new Set([
 	"Notification",
 ]);
 
-/**
- * Whether the place of an event among others is free: calls run beside each other and beside the answer that requests them,
- * and some hooks beside everything.
- */
+/** Whether the event's place is free: calls and some hooks run concurrently. */
 export function isFloating(body: EventBody): boolean {
 	switch (body.type) {
 		case "permission.decided":
@@ -42,17 +38,14 @@ export function isFloating(body: EventBody): boolean {
 	}
 }
 
-/** The events of one agent, with how far the replay is in them. */
 export class Score {
 	readonly key: string;
 	readonly events: readonly AgentEvent[];
 	readonly calls: readonly PlayedCall[];
-	/** The answers that were not played yet. */
 	readonly answers: PlayedAnswer[];
-	/** The first event that was not replayed, apart from floating ones. */
 	position = 0;
 	readonly #matched: boolean[];
-	/** The part that the kernel has and whose event waits for what follows it. */
+	/** The part that the kernel has, and whose event waits for the next one. */
 	#released = -1;
 
 	constructor(key: string, events: readonly AgentEvent[]) {
@@ -81,7 +74,6 @@ export class Score {
 		this.#advance();
 	}
 
-	/** The first event that was not replayed. */
 	get missing(): AgentEvent | undefined {
 		return this.events.find((_, index) => !this.isMatched(index));
 	}
@@ -93,14 +85,14 @@ export class Score {
 		}
 	}
 
-	/** Whether everything before this event was replayed, or is about to be stored together with it. */
+	/** Whether everything before this event was replayed, or is about to be stored with it. */
 	isReached(index: number): boolean {
 		if (this.position >= index) return true;
 		const isFlushing = !interjections.has(this.body(index)?.type ?? "turn.ended");
 		return isFlushing && this.position === this.#fixedBefore(index) && this.#released === this.position;
 	}
 
-	/** The same with the floating events before it: what comes from outside then comes after them. */
+	/** The same including floating events, which outside events follow. */
 	isPast(index: number): boolean {
 		return (
 			this.isReached(index) &&
@@ -108,7 +100,7 @@ export class Score {
 		);
 	}
 
-	/** Whether the part of this event can be streamed: its event comes later, with the one that follows it. */
+	/** Whether this part can be streamed: its event is stored with the next one. */
 	isOpen(index: number): boolean {
 		let before = this.#fixedBefore(index);
 		while (before >= 0 && interjections.has(this.body(before)?.type ?? "turn.ended"))

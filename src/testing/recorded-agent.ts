@@ -13,9 +13,9 @@ export interface RecordedAgentOptions
 	readonly settings?: Readonly<Record<string, unknown>>;
 	/** What recorded pauses are multiplied with. Default: 0, which replays answers at once. */
 	readonly timeScale?: number;
-	/** What goes wrong, such as `429@1`: see `agentwire record --help`. */
+	/** Faults to inject, such as `429@1`; see `agentwire record --help`. */
 	readonly faults?: readonly string[];
-	/** Texts of requests that change from run to run, and what stands for them. */
+	/** Texts of requests that change from run to run, and their placeholders. */
 	readonly replace?: Readonly<Record<string, string>>;
 	/** `disk` keeps session files below `home` until `close`. Default: `memory`. */
 	readonly store?: "memory" | "disk";
@@ -23,7 +23,7 @@ export interface RecordedAgentOptions
 
 export interface RecordedAgent extends Agent, TemporaryPlace {}
 
-/** Set to 1, it makes agents ask their providers and record the answers. */
+/** Set to 1 to ask providers and record the answers. */
 const updateVariable = "AGENTWIRE_UPDATE_CASSETTES";
 
 /**
@@ -78,7 +78,6 @@ function providerVariables(): Record<string, string> {
 	);
 }
 
-/** The variable with the key of the provider that was recorded. */
 async function keyVariable(file: string): Promise<string> {
 	const text = await readFile(file, "utf8").catch((thrown: unknown) => {
 		const advice = `Run the test again with ${updateVariable}=1 and the key of a provider to record it.`;

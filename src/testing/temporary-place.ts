@@ -1,14 +1,11 @@
-// The temporary directories of an agent in a test.
 import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Agent } from "../index.ts";
 
-/** The start of the name of each temporary directory. */
 export const temporaryPrefix = "agentwire-test-";
 
 export interface TemporaryPlace {
-	/** The temporary directory for sessions, settings and logs. */
 	readonly home: string;
 	/** Where sessions work that name no other directory: a temporary one, unless the options name one. */
 	readonly workDir: string;

@@ -1,12 +1,11 @@
-// The lines of a transcript. Only what makes the conversation is in it: later versions may store more events and fields.
 import type { PublicEvent } from "../index.ts";
 
 type Of<T extends PublicEvent["type"]> = Extract<PublicEvent, { readonly type: T }>;
 
-/** Prints the events of one session, in their order. Null for events that are not in transcripts. */
+/** Null for events that are not in transcripts. */
 export function createPrinter(): (event: PublicEvent) => string | null {
 	const calls = new Map<string, number>();
-	/** Calls are numbered, because their ids are the model's. */
+	/** Calls are numbered, because ids come from the model. */
 	const toCall = (id: string): string => {
 		const n = calls.get(id) ?? calls.size + 1;
 		calls.set(id, n);
@@ -51,7 +50,6 @@ export function createPrinter(): (event: PublicEvent) => string | null {
 	};
 }
 
-/** As JSON, in one line. Media are named by their kind. */
 function toText(input: string | readonly { readonly type: string; readonly text?: string }[]): string {
 	if (typeof input === "string") return JSON.stringify(input);
 	const parts = input.map(({ type, text }) => (text === undefined ? `<${type}>` : text));

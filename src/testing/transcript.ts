@@ -9,11 +9,10 @@ import { createPrinter } from "./transcript-lines.ts";
 import { createBindings } from "./transcripts/placeholders.ts";
 
 export interface TranscriptOptions {
-	/** What else differs between runs, and what stands for it. */
 	readonly replace?: readonly (readonly [from: string | RegExp, to: string])[];
 }
 
-/** Set to 1, it makes `expectTranscript` write what it would compare. */
+/** Set to 1 to write transcripts instead of comparing them. */
 const updateVariable = "AGENTWIRE_UPDATE_TRANSCRIPTS";
 
 /**
@@ -65,7 +64,7 @@ export async function expectTranscript(
 	throw new AssertionError({ message, actual, expected: expected ?? "", operator: "expectTranscript" });
 }
 
-/** Null for a file that does not exist. Git may have given the file other line ends. */
+/** Null if missing. Git may have changed the line ends. */
 async function readTranscript(file: string): Promise<string | null> {
 	try {
 		return (await readFile(file, "utf8")).replaceAll("\r\n", "\n");
@@ -75,7 +74,7 @@ async function readTranscript(file: string): Promise<string | null> {
 	}
 }
 
-/** Null when every line is the same, but for what stands for a placeholder. */
+/** Null if all lines are equal, except for placeholders. */
 function firstDifference(expected: string, actual: string): string | null {
 	const [before, now] = [expected.split("\n"), actual.split("\n")];
 	const { matches } = createBindings({});

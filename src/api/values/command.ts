@@ -20,8 +20,7 @@ export type Command =
 			readonly options?: TurnOptions;
 			readonly key?: string;
 			/**
-			 * Ends a turn of this session that runs in another process. Without it, the command fails `busy` and names that
-			 * process.
+			 * Ends a turn of this session that runs in another process. Without it, the command fails `busy` and names that process.
 			 */
 			readonly takeOver?: boolean;
 			readonly trace?: string;

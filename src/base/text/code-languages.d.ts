@@ -3,7 +3,6 @@ interface Node {
 	readonly children: readonly (string | Node)[];
 }
 
-/** The part of highlight.js that is used, with its languages registered. */
 export declare const library: {
 	getLanguage(name: string): object | undefined;
 	highlight(

@@ -1,4 +1,3 @@
-// What the words of code are, for colors. Import it lazily: the languages take time to load.
 import { library } from "./code-languages.js";
 
 type Found = string | { readonly scope?: string; readonly children: readonly Found[] };

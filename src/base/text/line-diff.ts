@@ -1,4 +1,3 @@
-// Changes of texts, line by line.
 import { diffArrays } from "diff";
 
 export interface DiffLine {
@@ -8,7 +7,7 @@ export interface DiffLine {
 	readonly fresh: number | null;
 }
 
-/** The lines of two texts, by their longest common part; of very long ones only the ends that are alike. */
+/** By their longest common part; for very long texts only the equal ends. */
 export function diffLines(before: string, after: string, oldStart = 1, newStart = 1): DiffLine[] {
 	// Line ends with a carriage return are only worth showing where they change.
 	const isUniform = [before, after].every((text) => !/(?:^|[^\r])\n/.test(text));
@@ -49,7 +48,7 @@ export function countLines(lines: readonly DiffLine[]): { readonly added: number
 	};
 }
 
-/** The parts with changes: lines more than three away from one are left out. */
+/** Parts with changes and three lines around them. */
 export function hunks(lines: readonly DiffLine[]): (readonly DiffLine[])[] {
 	const found: DiffLine[][] = [];
 	let last = -10;
@@ -68,7 +67,6 @@ export interface LinePair {
 	readonly right: DiffLine | null;
 }
 
-/** Lines as two sides have them: removed lines next to those that were added in their place. */
 export function pairs(lines: readonly DiffLine[]): LinePair[] {
 	const rows: LinePair[] = [];
 	let removed: DiffLine[] = [];
@@ -92,10 +90,7 @@ export function pairs(lines: readonly DiffLine[]): LinePair[] {
 	return rows;
 }
 
-/**
- * The words of a line that differ from the other line, from the first to the last; null when the lines have too little in
- * common for that to help.
- */
+/** From the first to the last differing word; null when the lines have too little in common. */
 export function changedPart(text: string, other: string): { readonly start: number; readonly end: number } | null {
 	const shorter = Math.min(text.length, other.length);
 	let start = 0;

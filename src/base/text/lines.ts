@@ -1,20 +1,15 @@
-// Splits bytes into lines on LF (0x0A) only: U+2028 and a lone CR are legal inside JSON text. A line over the limit is
-// reported once and skipped to its newline, never buffered.
+// Splits on LF only: U+2028 and a lone CR are legal inside JSON text. Overlong lines are reported and skipped.
 
-/** A line without its newline, or a report that a line was too long and was dropped. */
 export type Line = { readonly kind: "line"; readonly text: string } | { readonly kind: "oversized" };
 
 export interface LineSplitter {
-	/** Adds the next bytes and returns the lines they complete. */
 	push(bytes: Buffer): Line[];
-	/** Ends the input. A last line without newline still counts. */
 	end(): Line[];
 }
 
 const newline = 0x0a;
 const emptyLine: Line = { kind: "line", text: "" };
 
-/** Adds the lines of a text without its last newline. */
 function splitText(text: string, lines: Line[]): void {
 	let start = 0;
 	for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
@@ -107,7 +102,6 @@ export function createInputSplitter(limit: number): LineSplitter {
 	return { push: (bytes) => skipMark(splitter.push(bytes)), end: () => skipMark(splitter.end()) };
 }
 
-/** Removes a leading byte order mark. */
 export function withoutMark(text: string): string {
 	return text.startsWith("\ufeff") ? text.slice(1) : text;
 }

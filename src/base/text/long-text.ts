@@ -1,8 +1,6 @@
-// Serializes large values in pieces. A prompt of many megabytes is persisted and delivered several times, and each full string
-// and buffer copy would need memory.
+// A prompt of many megabytes is stored and delivered several times, so large values are serialized in pieces.
 import { isRecord, toJsonLine } from "../json.ts";
 
-/** A text in pieces, generated identically on each iteration. */
 export interface LongText extends Iterable<string> {
 	/** Approximate number of characters: an escaped one counts once. */
 	readonly length: number;
@@ -10,20 +8,16 @@ export interface LongText extends Iterable<string> {
 
 export type LineText = string | LongText;
 
-/** Total characters of a value's texts above which it is serialized in pieces. */
 const longLength = 1024 * 1024;
 
-/** Approximate characters of a piece. */
 const pieceLength = 64 * 1024;
 
-/** The value serialized like `toJsonLine`, in pieces when long. */
 export function toLineText(value: unknown): LineText {
 	const length = textLength(value, longLength);
 	if (length <= longLength) return toJsonLine(value);
 	return { length: textLength(value, Number.POSITIVE_INFINITY), [Symbol.iterator]: () => jsonPieces(value) };
 }
 
-/** Joins the texts, each followed by the ending. */
 export function joinLines(texts: readonly LineText[], ending: string): LineText {
 	const plain = texts.filter((text) => typeof text === "string");
 	if (plain.length === texts.length) return `${plain.join(ending)}${ending}`;
@@ -39,7 +33,6 @@ export function joinLines(texts: readonly LineText[], ending: string): LineText 
 	};
 }
 
-/** A long text as one string. */
 export function wholeText(text: LineText): string {
 	return typeof text === "string" ? text : [...text].join("");
 }
@@ -54,7 +47,6 @@ function textLength(value: unknown, enough: number): number {
 			if (length > enough) break;
 		}
 	} else if (isRecord(value)) {
-		// For objects with very many keys, listing the values takes longer than their JSON.
 		for (const key of Object.keys(value)) {
 			length += textLength(value[key], enough - length);
 			if (length > enough) break;

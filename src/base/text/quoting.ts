@@ -1,5 +1,3 @@
-// Quotes text for embedding in other languages.
-
 /** A tag attribute value in model text, as it appears between quotes. */
 export function attributeValue(text: string): string {
 	return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");

@@ -1,4 +1,3 @@
-// Builds one-line messages from sentences or untrusted text.
 import { beginning } from "./well-formed.ts";
 
 /** Joins nonempty parts on one line, each ending with a period. */
@@ -9,12 +8,10 @@ export function sentences(...parts: readonly string[]): string {
 		.join(" ");
 }
 
-/** Untrusted text on one line, without terminal control characters. */
 export function oneLine(text: string): string {
 	return text.replace(/\s+/g, " ").replace(/\p{Cc}/gu, "\ufffd");
 }
 
-/** Truncates untrusted text to this many characters. */
 export function cut(text: string, characters: number): string {
 	return text.length > characters ? `${beginning(text, characters)}…` : text;
 }

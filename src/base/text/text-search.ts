@@ -1,9 +1,4 @@
-// Finds a text in another in linear time, even for hostile input.
-
-/**
- * Maximum length for the engine's search: it takes quadratic time for longer texts with many near matches, a minute for a hundred
- * thousand characters in a million.
- */
+/** For longer texts the engine takes quadratic time, such as a minute for 100,000 characters in a million. */
 const longestForEngine = 250;
 
 /** The position of the first match at or after `from`, or -1. */

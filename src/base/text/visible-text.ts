@@ -1,8 +1,5 @@
-// Reveals what a text hides: invisible characters, and characters that reorder neighbors or push text out of sight.
-
 export interface Piece {
 	readonly text: string;
-	/** Whether it represents something invisible in the text. */
 	readonly isEscape: boolean;
 }
 
@@ -21,16 +18,13 @@ const everyCharacter = new RegExp(characters, "gu");
 const hidden = new RegExp(`${characters.source}|${gaps}`, "u");
 const everyHidden = new RegExp(hidden, "gu");
 
-/** The warning for text shown with escapes. */
 export const hiddenWarning =
 	"Careful: it has characters that are invisible or change how the text reads. They are shown as \\u{…}.";
 
-/** Whether the text hides something. */
 export function hidesText(text: string): boolean {
 	return hidden.test(text);
 }
 
-/** The same for file content, where long gaps are common and lines may end with a carriage return. */
 export function hidesContent(content: string): boolean {
 	return characters.test(content.replaceAll("\r\n", "\n"));
 }
@@ -57,7 +51,6 @@ function piecesOf(text: string, escaped: RegExp): readonly Piece[] {
 	return pieces;
 }
 
-/** The same as one text. */
 export function visibleText(text: string): string {
 	return hidesText(text)
 		? visiblePieces(text)

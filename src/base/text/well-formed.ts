@@ -1,11 +1,9 @@
 // Handles lone surrogates, which truncation and escapes leave. Strict JSON parsers reject them.
 
-/** Replaces lone surrogates with U+FFFD. */
 export function toWellFormed(text: string): string {
 	return text.replaceAll(/\p{Surrogate}/gu, "\ufffd");
 }
 
-/** The longest prefix of at most `length` UTF-16 units with only whole characters. */
 export function beginning(text: string, length: number): string {
 	if (text.length <= length) return text;
 	const last = text.charCodeAt(length - 1);

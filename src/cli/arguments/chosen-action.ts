@@ -1,6 +1,5 @@
 import { UsageError } from "./usage-error.ts";
 
-/** The action that a command's first argument names. Throws UsageError. */
 export function chooseAction<A extends string>(command: string, actions: readonly A[], typed: string | undefined): A {
 	const chosen = actions.find((action) => action === typed);
 	if (chosen !== undefined) return chosen;

@@ -1,5 +1,4 @@
-// Parses the command line into a command with its options, or a usage error that names the faulty flag. Reads no files or
-// environment variables.
+// Reads no files or environment variables.
 import { type ContractVersion, contractForm, parseContractVersion } from "../../base/contract-version.ts";
 import { type TaskWorkerFlags, taskWorkerCommand } from "../../host/task-worker-arguments.ts";
 import { type BuiltInAgentName, builtInAgentNames } from "../../kernel/compose/agent-names.ts";
@@ -44,40 +43,31 @@ export type ConfigurationChoice =
 
 export interface ProgramOptions {
 	readonly debug: boolean;
-	/** As typed; null means the current directory. */
 	readonly workDir: string | null;
 	readonly session: SessionChoice;
 	readonly configuration: ConfigurationChoice;
 	/** Ignored if `agentFile` is set. */
 	readonly agent: BuiltInAgentName;
-	/** As typed. */
 	readonly agentFile: string | null;
-	/** A model alias; null means the default model. */
 	readonly model: string | null;
-	/** Null means the configured default. */
 	readonly thinking: boolean | null;
 	readonly yolo: boolean;
 	/** Ends the turn if another process is running the session. */
 	readonly takeOver: boolean;
 	readonly plan: boolean;
-	/** Nobody is at the keyboard. */
 	readonly afk: boolean;
-	/** Null means the configured limit. */
 	readonly maxStepsPerTurn: number | null;
 	readonly maxRetriesPerStep: number | null;
 	/** At least -1. */
 	readonly maxLoopIterations: number | null;
-	/** As typed. */
 	readonly additionalDirs: readonly string[];
 	readonly skillsDirs: readonly string[];
 	readonly mcpConfigFiles: readonly string[];
 	/** JSON texts. */
 	readonly mcpConfigs: readonly string[];
-	/** Trimmed. Servers ignore it, and should log that. */
 	readonly prompt: string | null;
 }
 
-/** Where Meerkat clients keep sessions and configuration. */
 export interface RealmOptions {
 	readonly realm: RealmChoice | null;
 	/** Replaces the home directory for the configuration of Meerkat clients; as typed. */
@@ -85,10 +75,7 @@ export interface RealmOptions {
 }
 
 export interface ServeOptions extends ProgramOptions, RealmOptions {
-	/**
-	 * Restricts the dialects: "wire" for single-session clients, "rpc" for Meerkat RPC, "acp" for the Agent Client Protocol,
-	 * "codex" for the Codex app server, "stdio" for the public operations; null means unrestricted.
-	 */
+	/** "wire" for single-session clients, "acp" for the Agent Client Protocol, "stdio" for the public operations. */
 	readonly mode: "wire" | "rpc" | "acp" | "codex" | "stdio" | null;
 	/** The Agent Client Protocol version; `auto` means the version the client asks for. */
 	readonly acpProtocol: AcpProtocol;
@@ -119,7 +106,6 @@ export type CommandLine =
 	| { readonly kind: "worker"; readonly options: ProgramOptions; readonly flags: WorkerFlags }
 	| { readonly kind: "print"; readonly options: PrintOptions };
 
-/** Reads the arguments after the executable's name. Throws UsageError (exit code 2). */
 export function parseCommandLine(argv: readonly string[], conventions: Conventions = plainConventions): CommandLine {
 	if (argv[0] === taskWorkerCommand) return { kind: "task-worker", flags: parseTaskWorker(argv.slice(1)) };
 	const given = splitFlags(argv, conventions.family);
@@ -299,7 +285,6 @@ function checkCombinations(given: GivenFlags, servesAcp = false, servesMeerkat =
 	}
 }
 
-/** How the flag was typed; `--ui wire` counts as `--wire`. */
 function spelling(given: GivenFlags, key: FlagKey): string | null {
 	if (key === "wire" && isWire(given)) return given.last("wire")?.name ?? "--ui wire";
 	return given.last(key)?.name ?? null;
@@ -409,7 +394,6 @@ function toThinking(given: GivenFlags): boolean | null {
 	return last === null ? null : last.flag.key === "thinking";
 }
 
-/** Returns the value as typed. Must not be blank. */
 function requiredText(given: GivenFlag | null): string | null {
 	if (given === null) return null;
 	if (given.value === null || given.value.trim() === "") throw new UsageError(`${given.name} must not be empty.`);

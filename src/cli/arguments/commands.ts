@@ -1,5 +1,4 @@
-// The command table: help texts and argument parsing. command-line.ts handles the program without a command; help.ts prints the
-// table.
+// command-line.ts handles the program without a command; help.ts prints this table.
 
 import type { Flag, Offers } from "./flags.ts";
 import { findFirstWord } from "./given-flags.ts";
@@ -28,7 +27,6 @@ export type CommandCall =
 	| { readonly kind: "setup" }
 	| { readonly kind: "completion"; readonly shell: Shell | null }
 	| { readonly kind: "export"; readonly options: ExportOptions }
-	/** A session id, or a path as typed. */
 	| { readonly kind: "replay"; readonly subject: string }
 	| { readonly kind: "doctor"; readonly json: boolean; readonly words: readonly string[] }
 	/** Null lists all pages. */
@@ -51,7 +49,6 @@ export type CommandCall =
 	| { readonly kind: "chat"; readonly words: readonly string[]; readonly flags: ChatFlags }
 	| { readonly kind: "worker"; readonly words: readonly string[]; readonly flags: WorkerFlags };
 
-/** One form of a command. The first word is its action, if it has one; its flags are listed by name. */
 export interface Form {
 	readonly words: string;
 	readonly about?: string;
@@ -65,14 +62,10 @@ export const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
 
 export interface Command {
-	/** One line for the command list. */
 	readonly about: string;
-	/** The first line of the command's help. */
 	readonly purpose: string;
-	/** The forms of the command; each has a description if there are several. */
 	readonly forms: readonly Form[];
 	readonly flags: readonly CommandFlag[];
-	/** Parses the words after the name; null means help. Throws UsageError. */
 	parse(words: readonly string[]): CommandCall | null;
 }
 
@@ -593,10 +586,7 @@ Also accepts the global flags that are not session-specific.`,
 
 export const isCommandName = (word: string): word is CommandName => commandNames.some((name) => name === word);
 
-/**
- * Returns the command whose help explains a rejected command line; null means the program help. Unknown flags before the command
- * are assumed to take no value.
- */
+/** The command whose help explains a rejected command line; null means the program help. */
 export function toHelpfulCommand(words: readonly string[]): CommandName | null {
 	const word = words[findFirstWord(words)];
 	if (word === undefined || !isCommandName(word)) return null;
@@ -607,7 +597,6 @@ export function toHelpfulCommand(words: readonly string[]): CommandName | null {
 
 const asksForHelp = (words: readonly string[]) => words.includes("--help") || words.includes("-h");
 
-/** Returns true for `--json`, the only argument the command takes. */
 function asksForJson(command: CommandName, words: readonly string[]): boolean {
 	const other = words.find((word) => word !== "--json");
 	if (other === undefined) return words.length > 0;

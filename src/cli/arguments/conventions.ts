@@ -1,4 +1,3 @@
-// Decides whether a command line follows kimi-cli or kimi-code where they differ: by the executable name or AGENTWIRE_CLI.
 import path from "node:path";
 import { type ContractVersion, contractForm, parseContractVersion } from "../../base/contract-version.ts";
 import { UsageError } from "./usage-error.ts";
@@ -11,9 +10,7 @@ export interface Conventions {
 	/** Null if undecided: `-c` then follows kimi-cli, and `-p` prints kimi-code lines. */
 	readonly family: Family | null;
 	readonly printsRepr: boolean;
-	/** The output format for kimi-code prompts, from the environment. */
 	readonly outputFormat: string | null;
-	/** The Meerkat contract version from the environment. */
 	readonly contract: ContractVersion | null;
 }
 

@@ -1,15 +1,12 @@
-// Derives behavior from the executable name, such as the name of a symbolic link.
 import path from "node:path";
 import type { ServeOptions } from "./command-line.ts";
 
 const kimiNames: ReadonlySet<string> = new Set(["kimi", "kimi-agent", "kimi-cli", "kimi-code"]);
 
-/** Whether the caller expects Kimi Wire without a flag. */
 export function isCalledKimi(executable: string): boolean {
 	return kimiNames.has(path.basename(executable));
 }
 
-/** Executable names that imply a command. */
 const commandsByName: Readonly<Record<string, string>> = {
 	"rkat-rpc": "rpc",
 	"agentwire-acp": "acp",
@@ -26,7 +23,6 @@ export function withImpliedCommand(executable: string, argv: readonly string[]):
 	return command === undefined ? argv : [command, ...argv];
 }
 
-/** Whether this executable name always means a server, even on a terminal. */
 export function servesOnTerminal(executable: string): boolean {
 	return path.basename(executable) === "kimi-agent";
 }

@@ -1,4 +1,3 @@
-// The flag table: names, values and help texts. command-line.ts parses with it, help.ts prints it.
 import { builtInAgentNames } from "../../kernel/compose/agent-names.ts";
 
 export const printFormats = ["text", "stream-json"] as const;
@@ -63,9 +62,7 @@ export type Offers = "files" | "directories" | readonly string[];
 
 export interface Flag {
 	readonly key: FlagKey;
-	/** The main spelling first. */
 	readonly names: readonly [string, ...string[]];
-	/** The value's name in the help; null if the flag takes no value. */
 	readonly value: string | null;
 	/** Whether the value may be omitted. */
 	readonly valueIsOptional?: true;
@@ -73,7 +70,6 @@ export interface Flag {
 	readonly about: string;
 }
 
-/** All flags, in help order. */
 export const flags: readonly Flag[] = [
 	{ key: "wire", names: ["--wire"], value: null, about: "Serve Kimi Wire (and its predecessor) on stdin and stdout." },
 	{
@@ -316,7 +312,6 @@ export function findFlag(name: string): Flag | null {
 	return flagsByName.get(name) ?? null;
 }
 
-/** Returns the available long spelling closest to an unknown flag; null if none is close. */
 export function nearestFlagName(unknown: string): string | null {
 	const names = flags.flatMap((flag) => flag.names).filter((name) => name.startsWith("--"));
 	return nearestOf(unknown, names, (name) => (name.length - 2) / 2);

@@ -1,4 +1,3 @@
-// Splits a command line into flags, values and other words, using the flag table. command-line.ts validates the combinations.
 import type { Family } from "./conventions.ts";
 import { type Flag, type FlagKey, findFlag, nearestFlagName } from "./flags.ts";
 import { UsageError } from "./usage-error.ts";
@@ -10,7 +9,6 @@ export interface GivenFlag {
 }
 
 export interface GivenFlags {
-	/** In the order typed; may repeat. */
 	readonly all: readonly GivenFlag[];
 	/** The words from the first non-flag on. */
 	readonly rest: readonly string[];

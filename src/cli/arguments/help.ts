@@ -1,4 +1,3 @@
-// Help texts, generated from the flag and command tables.
 import { type CommandName, commands } from "./commands.ts";
 import { withImpliedCommand } from "./executable-name.ts";
 import { type Flag, type FlagKey, flags } from "./flags.ts";
@@ -6,7 +5,6 @@ import { type Flag, type FlagKey, flags } from "./flags.ts";
 const nameColumn = 30;
 const width = 100;
 
-/** Formats a name and its description, wrapped in a separate column. */
 function toLine({ names, value, about }: Pick<Flag, "names" | "value" | "about">): string {
 	const left = `  ${names.join(", ")}${value === null ? "" : ` ${value}`}`;
 	const text = wrap(about, width - nameColumn).join(`\n${" ".repeat(nameColumn)}`);

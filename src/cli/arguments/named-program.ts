@@ -9,7 +9,6 @@ export interface NamedProgram {
 	readonly arguments: readonly string[];
 }
 
-/** Throws UsageError, which names the flag. */
 export function readNamedProgram(flag: string, value: string): NamedProgram {
 	if (!value.trimStart().startsWith("[")) return { file: value, arguments: [] };
 	let list: unknown;
@@ -26,10 +25,7 @@ export function readNamedProgram(flag: string, value: string): NamedProgram {
 	return { file, arguments: rest };
 }
 
-/**
- * Reads a program and locates its file: a name with a slash is relative to `currentDir`, other names are searched in
- * `searchPath`. Throws UsageError, which names the flag, if the program is not found.
- */
+/** A name with a slash is relative to `currentDir`, other names are searched in `searchPath`. Throws UsageError. */
 export function locateNamedProgram(
 	flag: string,
 	program: NamedProgram,
@@ -43,7 +39,6 @@ export function locateNamedProgram(
 	throw new UsageError(`${flag} names a program that was not found ${where} or is not executable: ${file}`);
 }
 
-/** Reads and locates the program a flag names, for the current process; null if the flag was not given. Throws UsageError. */
 export function findNamedProgram(
 	flag: string,
 	value: string | null,

@@ -1,4 +1,3 @@
-// Splits the arguments of a command that has its own flags and also accepts program flags.
 import { findFlag } from "./flags.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -15,7 +14,6 @@ export interface OwnFlags<Name extends string> {
 	readonly others: readonly string[];
 }
 
-/** Throws UsageError if a flag lacks its value or has an unexpected one. */
 export function splitOwnFlags<Name extends string>(
 	words: readonly string[],
 	flags: readonly (OwnFlag & { readonly names: readonly [Name, ...string[]] })[],

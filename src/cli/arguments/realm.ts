@@ -6,7 +6,6 @@ import { UsageError } from "./usage-error.ts";
 export const realmBackends = ["jsonl", "memory"] as const;
 export type RealmBackend = (typeof realmBackends)[number];
 
-/** An isolated set of sessions and configuration. */
 export interface RealmChoice {
 	/** Null means a new realm that no other process uses. */
 	readonly name: string | null;
@@ -17,7 +16,6 @@ export interface RealmChoice {
 	readonly instance: string | null;
 }
 
-/** Flags that require rpc. */
 export const realmFlags: readonly FlagKey[] = [
 	"realm",
 	"isolated",
@@ -34,7 +32,6 @@ const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 /** The realm used if other flags require one: clients pass each flag on its own. */
 const defaultRealm = "default";
 
-/** Null if no realm was requested. Throws UsageError. */
 export function toRealm(given: GivenFlags): RealmChoice | null {
 	const named = given.last("realm");
 	const isIsolated = given.has("isolated");

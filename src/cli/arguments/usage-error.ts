@@ -7,7 +7,6 @@ export class UsageError extends Error {
 /** Of `permissions`, whose other codes are decisions. */
 export const permissionsFailureCode = 3;
 
-/** The exit code for a usage error of this command; null means the program itself. */
 export function usageExitCode(command: string | null): number {
 	if (command === "claude") return 1;
 	return command === "permissions" ? permissionsFailureCode : 2;

@@ -1,10 +1,7 @@
-// The protocol between a relay and a gateway, besides the bytes of the command's stdin and stdout. A relay opens two connections,
-// each beginning with a line: the command to serve, and the name that the gateway gave it. The second one stands for the process:
-// whatever the relay sends there is a signal, and its end is the end of the process. The first one ends with stdin.
+// A relay opens two connections: one for stdin and stdout, and one that stands for the process and its signals.
 
 import type { Socket } from "node:net";
 
-/** The socket in the share directory. */
 export const socketName = "gateway.sock";
 
 /** The gateway's response to a command, and the result at its end. */
@@ -15,7 +12,6 @@ export type Outcome =
 	| { readonly refused: string }
 	| { readonly exitCode: number; readonly error: string | null };
 
-/** Null for other lines. The version of both sides is the same. */
 export function toOutcome(line: string): Outcome | null {
 	try {
 		const value: unknown = JSON.parse(line);
@@ -36,10 +32,7 @@ const lineLimit = 4_194_304;
 
 const endings = ["error", "close", "end"] as const;
 
-/**
- * Reads the first line of a connection and pauses it; `rest` are bytes that came with it. An empty line stands for one that is too
- * long. Null if the peer disconnects first, or the signal aborts.
- */
+/** Pauses the connection; `rest` follows the line. Empty for a line that is too long, null after a disconnect or abort. */
 export function readFirstLine(
 	socket: Socket,
 	signal?: AbortSignal,

@@ -32,16 +32,12 @@ export interface AttachParts {
 	readonly signal: AbortSignal;
 }
 
-/**
- * Starts listening; returns a stop function. If another gateway is already listening, or the system refuses, the gateway runs
- * without the socket.
- */
+/** Returns a stop function. If another gateway is listening, or the system refuses, runs without the socket. */
 export async function startAttachServer(parts: AttachParts): Promise<{ close(): Promise<void> }> {
 	const { relayHost, log } = parts;
 	const { shareDir, files } = relayHost;
 	const file = path.join(shareDir, socketName);
 	const serving = new Set<Promise<void>>();
-	/** The running commands, each ended by a signal. */
 	const commands: Commands = new Map();
 	const server = createServer({ allowHalfOpen: true }, (socket) => {
 		const served = serveRelay(socket, parts, commands)
@@ -73,7 +69,6 @@ async function isServed(file: string): Promise<boolean> {
 	return socket !== null;
 }
 
-/** A command that was taken. */
 interface TakenCommand {
 	readonly stopping: AbortController;
 	/** Resolves when the relay stands by it. */

@@ -1,14 +1,11 @@
-// The gateway's sessions as one relayed command sees them: each opens with the command's environment and options, and ends its
-// turn with the command.
+// Each session opens with the command's environment and options, and ends its turn with the command.
 import type { ForkedSession } from "../../api/values/file-changes.ts";
 import { toKernelError } from "../../base/errors.ts";
 import { ForwardedSessions } from "../../cluster/forwarded-sessions.ts";
 import type { CreationOptions, ForkOptions, OpeningOptions, SessionHandle, SessionsApi } from "../../kernel/api.ts";
 
 export interface CommandOptions {
-	/** Default work directory, absolute. */
 	readonly workDir: string;
-	/** The command's whole environment. */
 	readonly environment: Readonly<Record<string, string>>;
 	readonly additionalDirs?: readonly string[];
 	/** In addition to those of the settings. */
@@ -48,7 +45,6 @@ export class CommandSessions extends ForwardedSessions {
 		return this.sessions.fork(id, { ...options, isOpenedAnew: true });
 	}
 
-	/** Ends the turns of the command's sessions as cancelled. */
 	async stop(): Promise<void> {
 		await Promise.all([...this.#used.values()].map(endTurn));
 	}

@@ -1,12 +1,10 @@
-// Whether a command that runs in a gateway unasked would find there what its own process would: the settings, and the variables
-// that the gateway reads for all sessions.
+// Whether settings and shared variables of the gateway match those of a command that runs there unasked.
 import path from "node:path";
 import type { Files } from "../../ports/files/port.ts";
 import { providerKeyVariables, vendorAddresses } from "../../settings/config/environment-models.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import type { RelayedCommand } from "./attach-server.ts";
 
-/** Read for the whole process. */
 const sharedVariables: readonly string[] = [
 	...providerKeyVariables,
 	...vendorAddresses.map(({ addressVariable }) => addressVariable),
@@ -36,7 +34,6 @@ export async function createDifferences(
 	};
 }
 
-/** Whether flags leave everything to the settings. The work directory is that of each command. */
 function isPlain(options: ProgramOptions): boolean {
 	const {
 		configuration,

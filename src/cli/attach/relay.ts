@@ -1,4 +1,3 @@
-// Connects stdin and stdout to a running gateway, which serves the command for this process. Loads no other part of the program.
 import { fstatSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
 import path from "node:path";

@@ -1,4 +1,3 @@
-// Which commands a gateway may serve: checked before the program is loaded.
 import { withImpliedCommand } from "../arguments/executable-name.ts";
 
 /** The exit code of a command that a gateway served; null if this process must run it itself. */

@@ -20,18 +20,15 @@ import { checkServed } from "../codex/app-server.ts";
 import { type ConfigOverrides, readConfigOverrides } from "../codex/config-overrides.ts";
 import { type CommandOptions, CommandSessions, findUser } from "./command-sessions.ts";
 
-/** The gateway that serves. */
 export interface RelayHost {
 	readonly host: HostApi;
 	readonly shareDir: string;
 	readonly home: string;
 	readonly files: Files;
 	readonly sandbox: Configuration["sandbox"];
-	/** Limit of concurrent requests of a connection. */
 	readonly requestsInFlight: number;
 }
 
-/** The process that a relay stands for. */
 export interface RelayedProcess {
 	readonly argv: readonly string[];
 	readonly cwd: string;
@@ -44,7 +41,6 @@ export interface CommandEnd {
 }
 
 export interface PreparedCommand {
-	/** For stderr, at once. */
 	readonly notice: string;
 	/** Runs the command until its end, or until the signal aborts. Ends what it began. */
 	run(socket: Socket, signal: AbortSignal): Promise<CommandEnd>;

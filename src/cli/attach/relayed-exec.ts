@@ -1,4 +1,3 @@
-// `codex exec` in a gateway: one turn, whose events go to the relay.
 import type { Socket } from "node:net";
 import path from "node:path";
 import { plainCreation } from "../../api/options.ts";

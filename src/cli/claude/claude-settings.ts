@@ -11,7 +11,6 @@ import { parseMcpServers } from "../../settings/config/mcp-servers.ts";
 import type { ClaudeFlags } from "../arguments/sdk/claude-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 
-/** Throws UsageError, and ConfigurationError for unusable MCP servers. */
 export async function readClaudeOptions(flags: ClaudeFlags, place: Place, files: Files): Promise<ClaudeOptions> {
 	const settings = flags.settings === null ? {} : await readJson("--settings", flags.settings, place, files);
 	refuseSettings(settings);

@@ -1,4 +1,3 @@
-// Serves Claude SDK programs over stdin and stdout (docs/guides/claude-sdk.md).
 import { isatty } from "node:tty";
 import type { ClaudeOptions } from "../../frontends/claude/options.ts";
 import type { Result } from "../../frontends/claude/results.ts";
@@ -25,7 +24,6 @@ import { takeStoppableProcess } from "../process/stoppable-process.ts";
 import { endProgram, startHost } from "../program/program.ts";
 import { readClaudeOptions } from "./claude-settings.ts";
 
-/** Serves until the client disconnects, or runs one prompt; returns the exit code. Throws UsageError. */
 export async function runClaude(
 	executable: string,
 	options: ProgramOptions,
@@ -85,7 +83,6 @@ function toOutput(result: Result, { output }: ClaudeFlags): string {
 	return `${"result" in result ? result.result : result.errors.join("\n")}\n`;
 }
 
-/** Discards messages. */
 const silent: LineTransport = {
 	receive() {},
 	send() {},

@@ -1,4 +1,3 @@
-// Gateway sessions in a shared store, run by its workers.
 import { systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { ClusterSessions } from "../../cluster/cluster-sessions.ts";

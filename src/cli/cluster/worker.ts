@@ -1,4 +1,3 @@
-// The command `worker`: runs sessions for gateways with the same store until a signal stops it.
 import { X509Certificate } from "node:crypto";
 import { hostname } from "node:os";
 import path from "node:path";
@@ -34,7 +33,6 @@ import { createPreparation } from "./workspace-preparation.ts";
 const noSharedStore =
 	'Workers share a store in PostgreSQL: set [store] type = "postgres" and its url, or AGENTWIRE_STORE_URL.';
 
-/** Runs until a signal stops it; returns the exit code. Throws UsageError. */
 export async function runClusterWorker(
 	executable: string,
 	options: ProgramOptions,
@@ -154,7 +152,6 @@ interface OperationsServer {
 	close(): Promise<void>;
 }
 
-/** Serves health and metrics, protected by the tokens in the share directory. */
 async function startOperations(
 	{ host, port }: WorkerAddress,
 	tls: { readonly certificate: string; readonly key: string } | null,
@@ -170,7 +167,6 @@ async function startOperations(
 	const files = createDiskFiles(privateBelow(shareDir));
 	const tokens = createTokens(path.join(shareDir, tokenFile), files, randomIdentifiers, process.getuid?.() ?? null);
 	await tokens.prepare(false);
-	// Any answer will do: no session has this id.
 	const answers = createReadiness(() => kernel.workDirOf("readiness"), systemClock);
 	const server = await startOperationsServer({
 		host,

@@ -1,4 +1,3 @@
-// The `--prepare` command: prepares a work directory on this machine before a session there is created or opened.
 import { KernelError } from "../../base/errors.ts";
 import { createProcesses } from "../../ports/processes/children.ts";
 import type { NamedProgram } from "../arguments/named-program.ts";
@@ -8,10 +7,7 @@ import type { ProgramProcess } from "../process/program-process.ts";
 const timeLimit = 120_000;
 const outputLimit = 2000;
 
-/**
- * Runs the command with `{"workDir", "sessionId"}` on stdin; unknown values are null. If the command fails, fails `overloaded`
- * with the end of its output, because the session cannot run here.
- */
+/** Runs it with `{"workDir", "sessionId"}` on stdin. Fails `overloaded` with the end of its output. */
 export function createPreparation(
 	command: NamedProgram,
 	{ environment, shareDir, log }: Pick<ProgramProcess, "environment" | "shareDir" | "log">,

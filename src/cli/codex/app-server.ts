@@ -1,4 +1,3 @@
-// `codex app-server`: threads over stdin and stdout, for the Codex SDK for Python and other clients of the protocol.
 import type { Installation } from "../../host/installation.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { writeNotice } from "../process/standard-error.ts";
@@ -6,7 +5,6 @@ import { runServer } from "../serve.ts";
 import { type ConfigOverrides, readConfigOverrides } from "./config-overrides.ts";
 import { emptyExecOptions, toProgramOptions, withSandbox } from "./exec-settings.ts";
 
-/** Serves until the client disconnects; returns the exit code. Throws UsageError. */
 export async function runAppServer(
 	executable: string,
 	config: readonly string[],

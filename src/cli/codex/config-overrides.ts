@@ -6,12 +6,10 @@ import { UsageError } from "../arguments/usage-error.ts";
 
 export interface ConfigOverrides {
 	readonly model: string | null;
-	/** Null means the configured value. */
 	readonly thinking: boolean | null;
 	readonly sandbox: CodexSandbox | null;
 	/** Whether sandboxed commands may use the network; null means the configured value. */
 	readonly network: boolean | null;
-	/** Additional writable directories, as typed. */
 	readonly writable: readonly string[];
 	readonly searchesWeb: boolean;
 	readonly instructions: readonly string[];
@@ -22,7 +20,6 @@ export interface ConfigOverrides {
 
 type Draft = { -readonly [K in keyof ConfigOverrides]: ConfigOverrides[K] };
 
-/** Applies one key. Throws UsageError for an invalid value. */
 type Reader = (draft: Draft, value: unknown, key: string) => void;
 
 const text = (value: unknown, key: string): string => {
@@ -98,7 +95,6 @@ const serverKeys: Readonly<Record<string, string>> = {
 	enabled: "enabled",
 };
 
-/** Reads the overrides in order; later values win. Throws UsageError. */
 export async function readConfigOverrides(given: readonly string[]): Promise<ConfigOverrides> {
 	const draft: Draft = {
 		model: null,

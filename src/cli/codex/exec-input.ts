@@ -1,4 +1,3 @@
-// The input of a `codex exec` turn: the prompt with its images, and the answer schema.
 import type { UserInput } from "../../api/values/content.ts";
 import { mediaTypeOfBytes } from "../../api/values/media-type.ts";
 import type { AnswerForm } from "../../api/values/turn-options.ts";
@@ -17,7 +16,6 @@ const formRetries = 2;
 
 export interface ExecInput {
 	readonly input: UserInput;
-	/** Null allows any answer. */
 	readonly answerForm: AnswerForm | null;
 }
 

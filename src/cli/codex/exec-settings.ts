@@ -67,7 +67,6 @@ const rule = (decision: Rule["decision"], pattern: string, from: string): Rule =
 	line: null,
 });
 
-/** What needs no approval in a sandbox. */
 export function sandboxRules(
 	mode: "read-only" | "workspace-write",
 	network: Configuration["sandbox"]["network"],

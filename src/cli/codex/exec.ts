@@ -1,5 +1,4 @@
-// `codex exec`: runs one turn for a program that starts the Codex command line, and prints JSON lines (docs/guides/codex-sdk.md).
-// Nobody answers approvals.
+// Runs one turn and prints JSON lines (docs/guides/codex-sdk.md). Nobody answers approvals.
 import { isatty } from "node:tty";
 import { toSessionMode } from "../../api/values/session-mode.ts";
 import { aborted, unlessAborted } from "../../base/abort.ts";
@@ -25,10 +24,8 @@ import { type ConfigOverrides, readConfigOverrides } from "./config-overrides.ts
 import { type ExecInput, readExecInput } from "./exec-input.ts";
 import { execMode, toProgramOptions, withSandbox } from "./exec-settings.ts";
 
-/** The exit code shells report for SIGPIPE. */
 export const brokenPipe = 141;
 
-/** Runs the turn; returns the exit code, 0 if the turn completed. Throws UsageError. */
 export async function runCodexExec(
 	executable: string,
 	options: CodexExecOptions,
@@ -94,21 +91,17 @@ async function readPrompt(typed: string | null): Promise<string> {
 	return checkPrompt(typed ?? (await readInput()));
 }
 
-/** Throws UsageError for an empty prompt. */
 export function checkPrompt(prompt: string): string {
 	if (prompt.trim() === "") throw new UsageError("'codex exec' needs a PROMPT: the one on stdin is empty.");
 	return prompt;
 }
 
-/** What a turn is run with. */
 export interface ExecSession {
 	readonly session: SessionApi & Partial<Pick<Program["session"], "begun">>;
-	/** Whether a sandbox is asked for. */
 	readonly isConfined: boolean;
 	readonly log: Log;
 }
 
-/** Prints the turn; returns the exit code. Never rejects. */
 export async function runTurn(
 	{ session, isConfined, log }: ExecSession,
 	{ input, answerForm }: ExecInput,

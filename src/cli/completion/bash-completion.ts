@@ -1,4 +1,3 @@
-// The completion script for bash, compatible with version 3.2 on macOS.
 import { shellQuoted } from "../../base/text/quoting.ts";
 import type { Offers } from "../arguments/flags.ts";
 import type { CompletionLevel } from "./completion-levels.ts";

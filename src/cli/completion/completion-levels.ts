@@ -1,11 +1,9 @@
-// The completion levels of the command line, derived from the flag and command tables.
 import { notForMany, printOnly } from "../arguments/command-line.ts";
 import { type CommandFlag, type CommandName, commandNames, commands } from "../arguments/commands.ts";
 import { type FlagKey, flags, type Offers } from "../arguments/flags.ts";
 
 /** A place on the command line: after the program, a command, or a command's action. */
 export interface CompletionLevel {
-	/** The words leading to this level. */
 	readonly path: readonly string[];
 	readonly words: readonly { readonly name: string; readonly about: string }[];
 	readonly flags: readonly CommandFlag[];
@@ -14,7 +12,6 @@ export interface CompletionLevel {
 
 const help: CommandFlag = { names: ["--help", "-h"], value: null, about: "Show this help and exit." };
 
-/** All levels, parents first. */
 export function completionLevels(): readonly CompletionLevel[] {
 	const program: CompletionLevel = {
 		path: [],

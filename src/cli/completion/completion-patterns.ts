@@ -1,4 +1,3 @@
-// Helpers shared by the shell scripts: level steps, flags with values, and quoting.
 import { shellQuoted } from "../../base/text/quoting.ts";
 import type { CommandFlag } from "../arguments/commands.ts";
 import type { Offers } from "../arguments/flags.ts";
@@ -22,7 +21,6 @@ export function valued(
 	);
 }
 
-/** Flags with completable values, grouped by candidates. */
 export function offered(
 	levels: readonly CompletionLevel[],
 ): readonly { readonly offers: Offers; readonly keys: readonly string[] }[] {
@@ -35,7 +33,6 @@ export function offered(
 	return [...groups.values()];
 }
 
-/** Converts a name to part of a function name. */
 export const toIdentifier = (name: string): string => name.replace(/[^A-Za-z0-9]/g, "_");
 
 /** Alternatives for a `case` in bash and zsh. */

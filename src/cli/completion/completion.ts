@@ -1,4 +1,3 @@
-// Creates completion scripts for the executable name in use.
 import path from "node:path";
 import { type Shell, shells } from "../arguments/commands.ts";
 import { UsageError } from "../arguments/usage-error.ts";
@@ -13,7 +12,6 @@ const writers: Readonly<Record<Shell, (name: string, levels: readonly Completion
 	fish: fishCompletion,
 };
 
-/** Returns the script for the given shell, or for `$SHELL`. Throws UsageError. */
 export function completionText(shell: Shell | null, userShell: string, executableName: string): string {
 	const found = shell ?? shells.find((each) => each === path.basename(userShell));
 	if (found !== undefined) return writers[found](executableName, completionLevels());

@@ -1,4 +1,3 @@
-// The command `conformance`: checks whether a server speaks a protocol as in our transcripts.
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { errorText, KernelError } from "../../base/errors.ts";
@@ -12,7 +11,6 @@ import { folderOf, suites } from "./suites.ts";
 /** Milliseconds to wait for one line, which may include the start of a program. */
 const patience = 20_000;
 
-/** Returns 1 if a scenario failed, or an expected failure did not. Throws KernelError. */
 export async function runConformance(call: ConformanceCall, installation: Installation): Promise<number> {
 	const { dialect, command, only, json, junit } = call;
 	const expected = await readExpectedFailures(call.expectedFailures);

@@ -1,17 +1,16 @@
-// Answers permission requests of the Agent Client Protocol with the options that the server offers: their ids are its own.
+// Options in the Agent Client Protocol have server-specific ids.
 import { isRecord } from "../../base/json.ts";
 import { memberAt } from "../../testing/transcripts/freedom.ts";
 import { parseJson } from "../../testing/transcripts/messages.ts";
 import type { Server } from "../../testing/transcripts/play.ts";
 
-/** What the ids in scenarios stand for. Others are to be unknown to the server. */
+/** Other ids are meant to be unknown to the server. */
 const kinds: Readonly<Record<string, string>> = {
 	approve: "allow_once",
 	approve_for_session: "allow_always",
 	reject: "reject_once",
 };
 
-/** Replaces the ids of options by those that the server offers for the same purpose. */
 export function withOfferedOptions(server: Server): Server {
 	/** By the ids of requests, as JSON: the ids of their options by kind. */
 	const offered = new Map<string, ReadonlyMap<unknown, unknown>>();

@@ -1,10 +1,8 @@
-// Formats the results of a scenario run for people, as JSON, and as JUnit XML.
 import type { ConformanceCall, Suite } from "../arguments/options/conformance-options.ts";
 import type { Outcome } from "./scenario.ts";
 
 export interface Result {
 	readonly suite: Suite;
-	/** `FOLDER/NAME` of the transcript. */
 	readonly name: string;
 	readonly title: string;
 	readonly outcome: Outcome;
@@ -29,7 +27,6 @@ function reasonOf({ outcome }: Result): string | null {
 	return outcome.kind === "skipped" ? outcome.reason : null;
 }
 
-/** One line, followed by the details of a failure. */
 export function toLines(result: Result): string {
 	const verdict = verdictOf(result);
 	const lines = [`${verdict.padEnd(16)} ${result.suite}  ${result.name}  ${result.title}`];

@@ -28,7 +28,6 @@ export type Outcome =
 			readonly reason: string;
 			readonly expected: string;
 			readonly received: string;
-			/** The end of the command's stderr output. */
 			readonly errorOutput: string;
 	  };
 
@@ -167,7 +166,6 @@ async function runConversation(
 		});
 	});
 	const server: Server = {
-		// A command that stops reading is detected by its missing answers.
 		write: (bytes) => void input?.then((each) => each.write(bytes.toString("utf8"))).catch(() => {}),
 		closeInput: () => void input?.then((each) => each.close()),
 		read,

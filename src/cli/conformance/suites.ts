@@ -1,5 +1,4 @@
-// The transcripts used as scenarios, by dialect and suite. Excludes those with settings, commands or texts specific to this
-// program.
+// Excludes transcripts with settings, commands or texts specific to this program.
 import type { Move } from "../../testing/transcripts/format.ts";
 import type { ConformanceDialect, Suite } from "../arguments/options/conformance-options.ts";
 
@@ -78,7 +77,6 @@ export const suites: Readonly<Record<ConformanceDialect, Readonly<Record<Suite, 
 	},
 };
 
-/** The folder of the transcripts. */
 export const folderOf = (dialect: ConformanceDialect): string => (dialect === "wire" ? "kimi" : dialect);
 
 /** The opening messages of Kimi Wire clients. Transcripts omit them, because our server does not require them. */

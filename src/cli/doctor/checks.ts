@@ -1,4 +1,3 @@
-// The checks of `doctor`, one row each. A check never throws; a failure to check is its finding.
 import path from "node:path";
 import { modelAdvice } from "../../api/values/model-advice.ts";
 import { never } from "../../base/abort.ts";
@@ -44,13 +43,11 @@ export interface CheckPlace {
 	readonly runtime: RuntimeInfo;
 	readonly findRipgrep: Installation["findRipgrep"];
 	readonly settings: StartSource;
-	/** The model from the command line; null means the default. */
 	readonly model: string | null;
 	readonly mcpFiles: readonly string[];
 	readonly mcpTexts: readonly string[];
 }
 
-/** The name of the settings as shown to the user. */
 const nameOf = ({ settings }: CheckPlace) => (typeof settings === "string" ? settings : "--config");
 
 interface Check {
@@ -97,7 +94,6 @@ async function readSettings(given: CheckPlace): Promise<StartSettings | Finding>
 	}
 }
 
-/** Joins an error message whose further lines each describe a problem. */
 function onOneLine(thrown: unknown): string {
 	const [title = "", ...problems] = errorText(thrown).split("\n");
 	return oneLine([title, problems.map((problem) => problem.trim()).join("; ")].join(" ").trim());
@@ -212,7 +208,6 @@ async function checkModel(given: CheckPlace): Promise<Finding> {
 	);
 }
 
-/** Checks that the model's server responds; any response will do. */
 async function checkServer(selected: ModelSelection & { kind: "model" }, fetch: Fetch): Promise<Finding> {
 	const { alias, model, provider } = selected;
 	const name = alias ?? model.name;
@@ -235,7 +230,6 @@ async function checkServer(selected: ModelSelection & { kind: "model" }, fetch: 
 	}
 }
 
-/** Returns the setting that approves commands without asking; null if none. */
 function whoAsksNobody({ defaultYolo, agentwire }: StartSettings["configuration"]): string | null {
 	if (defaultYolo) return "default_yolo is set";
 	return agentwire.unattended === "approve" ? 'agentwire.unattended is "approve"' : null;

@@ -1,5 +1,4 @@
-// The command `doctor`: checks the program's requirements on this machine and explains how to fix problems. Sends no prompt and
-// changes nothing.
+// Sends no prompt and changes nothing.
 import path from "node:path";
 import { toJsonLine } from "../../base/json.ts";
 import type { Installation } from "../../host/installation.ts";

@@ -1,4 +1,3 @@
-// The command `fake`: a test server for clients that plays a transcript over stdin and stdout.
 import { readFile } from "node:fs/promises";
 import { errorText, KernelError } from "../../base/errors.ts";
 import { productVersion } from "../../host/product.ts";

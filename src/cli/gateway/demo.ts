@@ -1,5 +1,3 @@
-// A demo session for users without a model: a project with a failing test, and a scripted model.
-
 const call = (id: string, name: string, given: object) =>
 	`tool_call: ${JSON.stringify({ id, name, arguments: JSON.stringify(given) })}`;
 
@@ -25,7 +23,6 @@ const todos = (...done: readonly string[]) => ({
 const over =
 	"text: That was the demo: its model is scripted and knows nothing more. Begin a session with a model of yours to go on.";
 
-/** One per model response. */
 export const demoScripts: readonly string[] = [
 	[
 		"think: The test says where to look. I run it first and read the code that it calls.",

@@ -1,10 +1,8 @@
-// Completes directory paths typed on the page.
 import path from "node:path";
 import type { FindDirectories } from "../../frontends/gateway/methods.ts";
 import { type Place, toAbsolutePath } from "../../host/place.ts";
 import type { Files } from "../../ports/files/port.ts";
 
-/** Maximum number of suggestions. */
 const offeredLimit = 12;
 
 export function createDirectoryFinder(place: Place, files: Pick<Files, "list">): FindDirectories {

@@ -1,4 +1,3 @@
-// The commands `serve` and `web`: run the gateway with or without its page.
 import { networkInterfaces } from "node:os";
 import path from "node:path";
 import { aborted, orAbort } from "../../base/abort.ts";
@@ -47,7 +46,6 @@ const noOpener = "No browser could be started; open the address above yourself.\
 /** File that redirects a browser to the page. */
 const openingFile = "open-page.html";
 
-/** Serves until a signal stops it; returns the exit code. Throws UsageError. */
 export async function runGateway(
 	executable: string,
 	options: ProgramOptions,
@@ -179,13 +177,9 @@ async function openGatewayHost(
 	return { ...host, sessions, workers: () => sessions.workers() };
 }
 
-/** Milliseconds that startup waits for the database to report its schema version. */
 const tablesPatience = 5000;
 
-/**
- * Fails if the tables have another version, because every request would fail. If the database does not respond, the gateway
- * starts but is not ready.
- */
+/** Every request would fail. If the database does not respond, the gateway starts but is not ready. */
 async function refuseOtherTables({ sharedStore, log }: StartedKernel, stopping: AbortSignal): Promise<void> {
 	if (sharedStore === null) return;
 	const over = AbortSignal.any([stopping, AbortSignal.timeout(tablesPatience)]);
@@ -210,7 +204,6 @@ function refuseUnmeantAddress({ address, allowsRemote }: GatewayFlags): void {
 	);
 }
 
-/** The socket by which programs of SDKs use this kernel. */
 async function startAttachments(
 	openHost: Omit<HostApi, "server" | "log">,
 	options: ProgramOptions,
@@ -239,7 +232,6 @@ async function startAttachments(
 	});
 }
 
-/** Starts polling for notices; returns a stop function. */
 async function startNotices(
 	command: NamedProgram | null,
 	sessions: SessionsApi,
@@ -262,7 +254,6 @@ async function startNotices(
 	return () => notices.stop();
 }
 
-/** The WebSocket client protocols, loaded with the first connection. */
 function createConverse(
 	{ compatibility, configuration }: StartedKernel,
 	host: Awaited<ReturnType<StartedKernel["openHost"]>>,
@@ -281,7 +272,6 @@ function createConverse(
 	};
 }
 
-/** Health, readiness and metrics. */
 async function createOperations({ kernel, telemetry }: StartedKernel): Promise<{ readonly operations?: Operations }> {
 	if (telemetry === null) return {};
 	const { metrics } = telemetry;
@@ -291,7 +281,6 @@ async function createOperations({ kernel, telemetry }: StartedKernel): Promise<{
 	]);
 	return {
 		operations: {
-			// Any answer will do: no session has this id.
 			isReady: createReadiness(() => kernel.workDirOf("readiness"), systemClock),
 			async metrics(connections) {
 				const text = metrics.text({ ...connections, loadedSessions: kernel.loadedSessions });
@@ -331,7 +320,6 @@ async function showCode(address: string, flags: GatewayFlags): Promise<void> {
 	}
 }
 
-/** `address` is the page address with its token; null without a page. */
 function toAnnouncement({ json }: GatewayFlags, url: string, address: string | null, tokens: string): string {
 	if (json) return `${JSON.stringify({ url, tokens, ...(address === null ? {} : { page: address }) })}\n`;
 	if (address !== null) {
@@ -340,7 +328,6 @@ function toAnnouncement({ json }: GatewayFlags, url: string, address: string | n
 	return `Serving sessions at ${url}\nThe tokens for clients are in ${tokens}; docs/guides/gateway.md shows the first request.\n`;
 }
 
-/** Loaded on first use. */
 function createLazySetup(parts: SetupParts): Setup {
 	const load = async () => (await import("./setup.ts")).createSetup(parts);
 	return {

@@ -14,7 +14,6 @@ export const noticeLimit = 10;
 export const limitSpan = 60_000;
 /** Maximum notices in flight. */
 const sendLimit = 2;
-/** Maximum text length in characters. */
 const textLimit = 1000;
 
 export interface Notice {
@@ -22,11 +21,8 @@ export interface Notice {
 	readonly sessionId: string;
 	readonly interactionId: string;
 	readonly workDir: string;
-	/** The session title; empty if none. */
 	readonly title: string;
-	/** The question. */
 	readonly text: string;
-	/** Milliseconds since the epoch. */
 	readonly waitingSince: number;
 }
 
@@ -34,7 +30,6 @@ export interface NoticeParts {
 	readonly sessions: Pick<SessionsApi, "loaded" | "acquire">;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Sends it; must not throw. */
 	send(notice: Notice): Promise<void>;
 }
 
@@ -54,7 +49,6 @@ export class Notices {
 		this.#parts = parts;
 	}
 
-	/** Polls until stopped. */
 	start(): void {
 		this.#withdraw = this.#parts.clock.after(lookSpan, () => void this.#lookAgain(), true);
 	}

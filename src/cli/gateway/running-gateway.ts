@@ -1,4 +1,3 @@
-// Records the running gateway with a page for this share directory, so that `agentwire web` finds it.
 import path from "node:path";
 import * as v from "valibot";
 import { parseJsonFile } from "../../base/json.ts";
@@ -27,9 +26,7 @@ export async function findRunningGateway(
 	}
 }
 
-/**
- * Records this process as the running gateway; returns a function that removes the record unless a later gateway has replaced it.
- */
+/** Returns a function that removes the record unless a later gateway has replaced it. */
 export async function noteRunningGateway(
 	shareDir: string,
 	url: string,

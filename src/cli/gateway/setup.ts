@@ -1,5 +1,3 @@
-// Setup on the page for users without a model: adds a model with its key to the settings file, signs in, or creates a demo
-// session.
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import * as v from "valibot";
@@ -27,7 +25,6 @@ export interface SetupParts {
 	readonly shareDir: string;
 	readonly network: Pick<Network, "fetch">;
 	readonly account: Account;
-	/** Reloads the models from the settings file. */
 	reload(): Promise<void>;
 	/** Adds to the settings of this process only. */
 	extend(added: Pick<Configuration, "models" | "providers">): void;
@@ -123,10 +120,7 @@ function withoutPassword(address: string): string {
 	return address.replace(/^([a-z][a-z\d+.-]*:\/\/)?.*@/is, "$1[redacted]@");
 }
 
-/**
- * Returns the provider's models for this key. Asking the provider detects a wrong key at once. Fails with a user-readable
- * message.
- */
+/** Asking the provider detects a wrong key at once. Fails with a user-readable message. */
 export async function listOffered(
 	entry: ProviderEntry,
 	{ network }: Pick<SetupParts, "network">,
@@ -188,10 +182,7 @@ function toOffered(value: unknown): OfferedModel[] {
 	return [{ id: own, name: shown === "" ? own : beginning(shown, 200), contextSize }];
 }
 
-/**
- * Adds the model to the settings file; returns its alias. `isDefault` makes it the default for new sessions; otherwise it becomes
- * the default only if there is none.
- */
+/** Returns its alias. `isDefault` makes it the default; otherwise only if there is none. */
 export async function addModel(
 	entry: ModelEntry,
 	{ files, clock, shareDir, reload }: Pick<SetupParts, "files" | "clock" | "shareDir" | "reload">,

@@ -1,4 +1,3 @@
-// Explains why a gateway failed to start and how to fix it.
 import { isError, systemErrorCode } from "../../base/errors.ts";
 import { fileFailureText } from "../../ports/files/file-failure.ts";
 import { hasAddress } from "../../ports/network/host.ts";

@@ -1,6 +1,4 @@
-// Copies files embedded in the one-file program to disk, for programs to start and texts to read by path. Copies live in the
-// user's cache directory, under a name with their checksum, and are compared with the original before use: the cache may be
-// damaged, or changed by a command that may write there.
+// Copies are verified before use: the cache may be damaged, or changed by a command that may write there.
 import { randomBytes } from "node:crypto";
 import {
 	chmodSync,
@@ -33,7 +31,6 @@ export interface CopyPlaces {
 }
 
 export interface EmbeddedCopies {
-	/** Returns the directory with copies of all files, verified by this call. Throws if they cannot be stored. */
 	directory(): string;
 }
 

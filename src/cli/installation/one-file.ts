@@ -6,7 +6,6 @@ import type { Installation } from "../../host/installation.ts";
 import { cacheDirectory } from "../home.ts";
 import { createEmbeddedCopies, type EmbeddedCopies, type EmbeddedFile } from "./embedded-copies.ts";
 
-/** The build names embedded directories with this word, a dash and a content checksum. */
 export type EmbeddedName = "skills" | "ripgrep" | "gateway-page" | "documents";
 
 const program = process.platform === "win32" ? "rg.exe" : "rg";

@@ -1,4 +1,3 @@
-// The program as a package: its files lie side by side, and Node runs them.
 import path from "node:path";
 import type { Installation } from "../../host/installation.ts";
 

@@ -1,8 +1,6 @@
-// Validates the arguments of `mcp add` and converts them to an entry in `mcp.json`.
 import type { McpAddition } from "../arguments/options/mcp-options.ts";
 import { McpError } from "./mcp-error.ts";
 
-/** Returns the entry, with keys in file order. Throws McpError. */
 export function toMcpEntry(addition: McpAddition): object {
 	switch (addition.transport) {
 		case "stdio":

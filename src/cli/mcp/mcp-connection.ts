@@ -1,4 +1,3 @@
-// Connects to an MCP server once, as a session would, and lists its tools.
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import { createDeferred } from "../../base/deferred.ts";
 import { silentLog } from "../../base/log.ts";
@@ -13,7 +12,6 @@ import type { McpChallenge } from "../../settings/credentials/mcp-sign-in.ts";
 
 /** The connection failed. The message is on one line and contains no secrets. */
 export class McpConnectionError extends Error {
-	/** The kind of failure, for people. */
 	override readonly name: string;
 	/** The server's sign-in challenge, if it requires a sign-in. */
 	readonly challenge: McpChallenge | null;
@@ -35,7 +33,6 @@ export interface ConnectSettings extends Pick<LinkParts, "processes" | "authoriz
 /** Milliseconds in total. Starting a program may include downloading it. */
 const patience = 120_000;
 
-/** Lists the server's tools and stops it afterwards. Throws McpConnectionError. */
 export async function listMcpTools(
 	server: McpServerSettings,
 	settings: ConnectSettings,
@@ -61,7 +58,6 @@ export async function listMcpTools(
 	}
 }
 
-/** Runs the work until it is aborted or times out. */
 async function inTime({ clock, signal }: ConnectSettings, work: () => Promise<void>): Promise<void> {
 	const ended = createDeferred<never>();
 	const stop = () => ended.reject(new McpConnectionError("Interrupted", "it was stopped", null));

@@ -1,5 +1,3 @@
-// The error of `mcp` commands for faulty MCP servers and settings.
-
 /** A problem the user can fix. The message is one or more sentences. */
 export class McpError extends Error {
 	override readonly name = "McpError";

@@ -1,5 +1,4 @@
-// Reads and edits `mcp.json` in the share directory; an edit preserves everything else. settings/config/mcp-servers.ts parses its
-// entries.
+// An edit preserves everything else. settings/config/mcp-servers.ts parses the entries.
 import { isUtf8 } from "node:buffer";
 import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
@@ -24,7 +23,6 @@ const serversKey = "mcpServers";
 
 export const mcpFilePath = (shareDir: string) => path.join(shareDir, "mcp.json");
 
-/** Returns the raw entries by name; empty if the file is missing. Throws McpError. */
 export async function readMcpEntries({ files, shareDir }: McpFilePlace): Promise<JsonObject> {
 	const file = mcpFilePath(shareDir);
 	const root = await readRoot(file, files);

@@ -1,5 +1,4 @@
-// The `mcp` command: lists and edits the servers in `mcp.json` of the share directory, and signs in to remote ones. Prints
-// results on stdout and errors on stderr; the exit code is 1 on failure.
+// Prints results on stdout and errors on stderr; the exit code is 1 on failure.
 import path from "node:path";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { isSystemError } from "../../base/errors.ts";
@@ -46,7 +45,6 @@ export interface McpServices {
 	readonly authorization: McpAuthorization;
 	/** For local servers. */
 	readonly processes: Processes;
-	/** For remote servers. */
 	readonly fetch: Fetch;
 	openPage(address: URL): Promise<boolean>;
 	readonly signal: AbortSignal;
@@ -54,7 +52,6 @@ export interface McpServices {
 	complain(line: string): void;
 }
 
-/** Runs the command for the share directory in the environment; returns the exit code. */
 export async function runMcp(executable: string, action: McpAction): Promise<number> {
 	const stopping = new AbortController();
 	handleStopSignals(() => stopping.abort());

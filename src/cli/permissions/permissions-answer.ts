@@ -1,12 +1,9 @@
-// The inputs and answers of the `permissions` actions.
-
 import type { Place } from "../../host/place.ts";
 import type { Files } from "../../ports/files/port.ts";
 import type { GitPlace } from "../../ports/processes/git/git.ts";
 
 export interface PermissionsAnswer {
 	readonly results: readonly string[];
-	/** Problems to print on stderr. */
 	readonly faults: readonly string[];
 	readonly code: number;
 }
@@ -21,7 +18,6 @@ export interface PermissionsPlace {
 	readonly managedFile: string | null;
 }
 
-/** A problem the user can fix. The message is a sentence. */
 export class PermissionsError extends Error {
 	override readonly name = "PermissionsError";
 }

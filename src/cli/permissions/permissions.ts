@@ -1,5 +1,4 @@
-// The `permissions` command: prints results on stdout and errors on stderr. The exit code of `check` and `explain` is the
-// decision; a failure exits with 3.
+// The exit code of `check` and `explain` is the decision; a failure exits with 3.
 import { systemClock } from "../../base/clock.ts";
 import { isSystemError, KernelError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
@@ -36,7 +35,6 @@ import { importRules } from "./rule-import.ts";
 
 const codes: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 };
 
-/** Runs the command for the current directory; returns the exit code. */
 export async function runPermissions(action: PermissionsAction): Promise<number> {
 	const place: Place = { currentDir: currentDirectory(), home: homeDirectory() };
 	const environment = environmentVariables();
@@ -73,7 +71,6 @@ function isExpected(thrown: unknown): boolean {
 	);
 }
 
-/** Runs the command. Throws PermissionsError and ConfigurationError for problems the user can fix. */
 export async function answerPermissions(
 	action: PermissionsAction,
 	given: PermissionsPlace,

@@ -1,4 +1,3 @@
-// Imports the permissions in a Claude Code settings file into config.toml.
 import { systemClock } from "../../base/clock.ts";
 import { errorText, isSystemError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
@@ -11,7 +10,6 @@ import { parseJson, parseToml } from "../../settings/config/syntax.ts";
 import { toTomlText } from "../../settings/config/toml-text.ts";
 import { type PermissionsAnswer, PermissionsError, type PermissionsPlace } from "./permissions-answer.ts";
 
-/** Throws PermissionsError, and ConfigurationError if config.toml is invalid. */
 export async function importRules(typed: string, given: PermissionsPlace): Promise<PermissionsAnswer> {
 	const { files, shareDir, place } = given;
 	const source = toAbsolutePath(typed, place);

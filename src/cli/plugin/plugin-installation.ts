@@ -1,5 +1,4 @@
-// Installs a plugin: stages and checks its files in a hidden directory next to the other plugins, then renames it into place. An
-// earlier failure keeps the old version.
+// Stages and checks the files in a hidden directory, then renames it. An earlier failure keeps the old version.
 import path from "node:path";
 import { errorText, isSystemError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
@@ -20,7 +19,6 @@ export interface InstallSettings extends SourceSettings {
 	readonly host: { readonly name: string; readonly version: string };
 	/** Values the plugin may request; called only if it does. */
 	values(): Promise<HostValues>;
-	/** Milliseconds since the epoch. */
 	now(): number;
 }
 
@@ -32,12 +30,10 @@ export interface Installation {
 	readonly missing: readonly HostValueName[];
 }
 
-/** Name of the replaced version in the workspace. */
 const earlierName = "earlier";
 /** Milliseconds after which an installation workspace is considered abandoned by a killed process. */
 const leftoverAge = 60 * 60 * 1000;
 
-/** Installs from a source as typed. Throws PluginError for problems the user can fix. */
 export async function installPlugin(typed: string, settings: InstallSettings): Promise<Installation> {
 	const { files, shareDir, signal } = settings;
 	const root = path.join(shareDir, "plugins");
@@ -79,7 +75,6 @@ async function makeRoot(root: string, files: Files): Promise<void> {
 	await files.makeDirectory(root);
 }
 
-/** Cleans up after killed installations. A failure does not prevent the installation. */
 async function clearLeftovers(root: string, settings: InstallSettings): Promise<void> {
 	const { files, now } = settings;
 	for (const { name, kind } of await files.list(root)) {
@@ -117,7 +112,6 @@ async function writeRuntime(directory: string, { files, host }: InstallSettings)
 	await writeObject(file, { ...manifest, runtime: { host: host.name, host_version: host.version } }, {}, files);
 }
 
-/** Writes the requested values to the plugin's config file; returns the unavailable ones. */
 async function writeInjected(
 	{ directory, configFile, inject }: Plugin,
 	{ files, values }: InstallSettings,
@@ -150,7 +144,6 @@ function withValue(
 	return { ...table, [key]: withValue(next, inner, value, place) };
 }
 
-/** Reads an object from a plugin's JSON file; empty if the file is missing. */
 async function readObject(file: string, name: string, files: Files): Promise<Record<string, unknown>> {
 	try {
 		const bytes = await files.read(file);

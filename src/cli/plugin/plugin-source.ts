@@ -1,5 +1,4 @@
-// Lists the files of a plugin from a directory, a zip file or a fresh clone, so that they can be checked before anything is
-// written.
+// Lists a plugin's files, so that they can be checked before anything is written.
 import path from "node:path";
 import { manifestName } from "../../core/definitions/plugin.ts";
 import { type Place, toAbsolutePath } from "../../host/place.ts";
@@ -8,17 +7,14 @@ import { runGit } from "../../ports/processes/git/git.ts";
 import type { Processes } from "../../ports/processes/port.ts";
 import { quoted } from "../printable-text.ts";
 
-/** A plugin problem the user can fix. The message is a sentence. */
 export class PluginError extends Error {
 	override readonly name = "PluginError";
 }
 
 export interface SourceFile {
-	/** Relative, with slashes. */
 	readonly path: string;
 	/** Permission bits; null when unknown. */
 	readonly mode: number | null;
-	/** Bytes. */
 	readonly size: number;
 	read(): Promise<Uint8Array>;
 }
@@ -46,7 +42,6 @@ const gitUrl = /^(https?|ssh|git|file):\/\/|^[\w.-]+@[\w.-]+:/;
 const cloneTimeout = 300_000;
 const cloneOutputLimit = 64 * 1024;
 
-/** Reads the plugin files from a source as typed. Clones into `cloneDir`, which should not exist. Throws PluginError. */
 export async function openSource(typed: string, cloneDir: string, settings: SourceSettings): Promise<SourceFile[]> {
 	const { place } = settings;
 	const location = toAbsolutePath(typed, place);
@@ -114,7 +109,6 @@ async function openDirectory(directory: string, typed: string, files: Files): Pr
 	let total = 0;
 	let count = 0;
 
-	/** `trail` lists the parent directories, with links resolved. */
 	const collect = async (current: string, prefix: string, trail: readonly string[]): Promise<void> => {
 		for (const { name, kind } of await files.list(current)) {
 			// Git metadata is not part of the plugin.
@@ -215,7 +209,6 @@ async function clone(url: string, directory: string, settings: SourceSettings): 
 /** URLs may hold a name and a password. */
 const withoutCredentials = (text: string) => text.replace(/(?<=:\/\/)[^/@\s]+@/g, "");
 
-/** Writes the files into a directory that is made for them. Throws PluginError. */
 export async function writeTree(tree: readonly SourceFile[], directory: string, files: Files): Promise<void> {
 	await files.makeDirectory(directory);
 	for (const { path: file, mode, read } of tree) {

@@ -1,4 +1,3 @@
-// The `plugin` command: prints results on stdout and errors on stderr; the exit code is 1 on failure.
 import path from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { isSystemError } from "../../base/errors.ts";
@@ -37,7 +36,6 @@ export interface PluginAnswer {
 	readonly faults: readonly string[];
 }
 
-/** Runs the command for the share directory in the environment; returns the exit code. */
 export async function runPlugin(action: PluginAction): Promise<number> {
 	const stopping = new AbortController();
 	handleStopSignals(() => {
@@ -87,7 +85,6 @@ async function readHostValues(
 	return { api_key: apiKey, base_url: baseUrl };
 }
 
-/** Runs the command. Throws PluginError for problems the user can fix. */
 export async function answerPlugin(action: PluginAction, settings: InstallSettings): Promise<PluginAnswer> {
 	switch (action.name) {
 		case "install":
@@ -139,7 +136,6 @@ async function remove(name: string, settings: InstallSettings): Promise<PluginAn
 	return { results: [`Removed ${name}.`], faults: [] };
 }
 
-/** Finds the plugin by name, or a broken one by directory name. */
 async function find(name: string, { files, shareDir }: InstallSettings): Promise<FoundPlugin> {
 	const all = await findPlugins(files, shareDir);
 	const found =

@@ -1,5 +1,4 @@
-// Reads zip archives with file modes. Trusts nothing: checks sizes, checksums and paths, and rejects paths that could leave the
-// target directory.
+// Trusts nothing: checks sizes, checksums and paths.
 import path from "node:path";
 import { crc32 } from "node:zlib";
 import { type ZipFile as Archive, type Entry, fromBufferPromise, getFileNameLowLevel } from "yauzl";
@@ -7,17 +6,14 @@ import { errorText } from "../../base/errors.ts";
 import { quoted } from "../printable-text.ts";
 
 export interface ZipFile {
-	/** Relative, normalized, with slashes. */
 	readonly path: string;
 	/** Permission bits; null if the archive has none. */
 	readonly mode: number | null;
-	/** Unpacked bytes as declared; `read` never returns more. */
 	readonly size: number;
 	/** Unpacks the file. Fails with a ZipError if it is damaged. */
 	read(): Promise<Uint8Array>;
 }
 
-/** An archive that cannot be unpacked; the message is a clause. */
 export class ZipError extends Error {
 	override readonly name = "ZipError";
 }
@@ -29,7 +25,6 @@ const regularFile = 0o100000;
 const directoryType = 0o040000;
 const linkType = 0o120000;
 
-/** Lists the files in archive order, without directories. Fails with a ZipError. */
 export async function readZip(bytes: Buffer): Promise<ZipFile[]> {
 	const archive = await fromBufferPromise(bytes, {
 		autoClose: false,
@@ -78,7 +73,6 @@ function checkType(name: string, mode: number): void {
 	if (![0, regularFile, directoryType].includes(type)) throw new ZipError(`${quoted(name)} is not a regular file`);
 }
 
-/** Unpacks at most the declared size, even if the data is larger. */
 async function unpack(archive: Archive, entry: Entry, name: string): Promise<Uint8Array> {
 	try {
 		const pieces: Buffer[] = [];

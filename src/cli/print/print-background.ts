@@ -1,5 +1,4 @@
-// Waits for background tasks in a print run: their results would be lost at exit, so the agent continues after each task until
-// none is left or the time is up (agent-kernel §1.9).
+// Background results would be lost at exit, so the agent continues after each task (agent-kernel §1.9).
 import type { Clock } from "../../base/clock.ts";
 import type { TaskView } from "../../core/tools/operations.ts";
 import type { SessionApi } from "../../kernel/api.ts";
@@ -20,10 +19,7 @@ export interface BackgroundWait {
 const reminder =
 	"<system-reminder>\nA background task of yours is over; its notification says how it went. Take it into account and go on with what depends on it. If nothing is left to do, say so in a sentence.\n</system-reminder>";
 
-/**
- * Waits until the agent has been notified about every finished task; returns null then, and on abort. Stops tasks that take too
- * long.
- */
+/** Returns null once the agent knows about every finished task, and on abort. Stops slow tasks. */
 export async function awaitBackgroundWork(wait: BackgroundWait, signal: AbortSignal): Promise<PrintFailure | null> {
 	const { session, turns } = wait;
 	for (;;) {

@@ -1,5 +1,3 @@
-// Print format with only the last message of each turn, as text or JSON.
-
 import type { EventBody, TurnOutcome } from "../../api/values/event.ts";
 import { toJsonLine } from "../../base/json.ts";
 import { oneLine } from "../../base/text/sentence.ts";
@@ -23,7 +21,6 @@ const forms: { readonly [F in PrintFormat]: FinalForm } = {
 	},
 };
 
-/** Turn outcomes with a last message. */
 const hasAnswer: ReadonlySet<TurnOutcome["status"] | undefined> = new Set(["finished", "truncated"]);
 
 export function createFinalPrinter(format: PrintFormat, write: Write): Printer {

@@ -36,7 +36,6 @@ export async function* readMessages(
 
 const messageSchema = v.object({ role: v.string(), content: v.unknown() });
 
-/** The input of a line, or why the line is invalid. */
 export function readMessage(text: string): { readonly input: UserInput } | { readonly problem: string } {
 	let value: unknown;
 	try {

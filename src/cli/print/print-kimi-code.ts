@@ -1,5 +1,4 @@
-// The kimi-code stream format: text content, text results, and lines with role "meta" about the run: the first contains the
-// version, the last two the outcome and how to resume the session.
+// Text content, text results, and "meta" lines: first the version, last the outcome and how to resume.
 
 import type { ContentPart, TokenUsage, ToolReturn } from "../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf, TurnOutcome } from "../../api/values/event.ts";
@@ -52,7 +51,6 @@ function toRetryRow(body: EventBodyOf<"step.retrying">) {
 	};
 }
 
-/** Counts the usage of all agents in a run. */
 export interface RunUsage {
 	take(event: AgentEvent): void;
 	/** With kimi-code's names; the three input counts do not overlap. */
@@ -83,7 +81,6 @@ export const runStatuses: Readonly<Record<TurnOutcome["status"], string>> = {
 	truncated: "truncated",
 };
 
-/** The first line, with a newline. */
 export const openingLine = (version: string): string =>
 	`${toJsonLine({ role: "meta", type: "system.version", version })}\n`;
 

@@ -1,4 +1,3 @@
-// Notes on stderr about model retries and silence, for formats that do not show them on stdout.
 import type { AgentEvent } from "../../api/values/event.ts";
 import { retryText } from "../../api/values/retry-text.ts";
 import type { PrintOptions } from "../arguments/command-line.ts";

@@ -9,7 +9,6 @@ export interface Progress {
 	take(event: AgentEvent): void;
 	/** Removes the line to make room for other output; it reappears while a turn runs. */
 	clear(): void;
-	/** Removes the line permanently. */
 	end(): void;
 }
 
@@ -115,7 +114,6 @@ function activityAt(body: EventBody): string | null {
 	return isModelNext ? waiting : null;
 }
 
-/** East Asian characters are two columns wide. */
 function widthOf(character: string): number {
 	const code = character.codePointAt(0) ?? 0;
 	return code >= 0x1100 && !(code >= 0x2010 && code <= 0x2027) ? 2 : 1;
@@ -135,7 +133,6 @@ function cutToWidth(text: string, width: number): string {
 /** Milliseconds without text output before a line is drawn below it. */
 const pause = 1000;
 
-/** Tracks the cursor column of printed text. */
 export function createCursor(clock: Clock, columns: () => number) {
 	let line = "";
 	let writtenAt = 0;

@@ -1,5 +1,4 @@
-// Print format for kimi-cli bridges, which parse Python's representation of every message. kimi-cli merges deltas, so this prints
-// the durable events, which are already merged.
+// kimi-cli bridges parse Python's representation of every message. Prints durable events, which are merged.
 
 import type { AgentEvent, EventBodyOf } from "../../api/values/event.ts";
 import { isRecord } from "../../base/json.ts";
@@ -9,7 +8,6 @@ import type { Printer, Write } from "./printer.ts";
 import { floatText, foldText, layOut, type PythonValue, quote } from "./python-text.ts";
 import { membersOf, resultClass } from "./repr-results.ts";
 
-/** Events that kimi-cli does not have, or sends in one piece later. */
 const left: ReadonlySet<AgentEvent["body"]["type"]> = new Set([
 	"content.delta",
 	"tool-call.started",
@@ -21,7 +19,6 @@ const left: ReadonlySet<AgentEvent["body"]["type"]> = new Set([
 
 /** Prints a prompt before its turn, as kimi-cli does. */
 export function createReprPrinter(write: Write): Printer {
-	/** The tool names of calls without a result. */
 	const tools = new Map<string, string>();
 	return {
 		take({ body, agentPath }) {
@@ -129,7 +126,6 @@ function nameOf(key: string, value: Readonly<Record<string, unknown>>): string {
 	return fieldNames[key] ?? partNames[type] ?? type;
 }
 
-/** Converts plain data to dictionaries, lists and scalars. */
 function toPlain(value: unknown): PythonValue {
 	if (Array.isArray(value)) return { kind: "list", items: value.map(toPlain) };
 	if (isRecord(value))

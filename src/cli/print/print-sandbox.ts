@@ -1,4 +1,3 @@
-// A note on stderr with the first command of a run: whether commands are sandboxed, and how to change that.
 import type { AgentEvent } from "../../api/values/event.ts";
 import type { SessionApi } from "../../kernel/api.ts";
 
@@ -7,7 +6,6 @@ const confinedNote =
 const unconfinedNote =
 	"Commands run with your rights: this machine has no working sandbox (on Linux, install bubblewrap; see 'agentwire docs sandbox').";
 
-/** `isDue` is false if settings or flags define how commands run. */
 export function createSandboxNote(
 	session: Pick<SessionApi, "description">,
 	isDue: boolean,

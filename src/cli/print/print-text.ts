@@ -1,4 +1,3 @@
-// Print format for people: the streamed answer, and one line for each call, result and notice.
 import type { ContentPart, ToolCall, ToolReturn } from "../../api/values/content.ts";
 import type { AgentPathEntry, EventBodyOf, EventType } from "../../api/values/event.ts";
 import { ownEvents } from "../../api/values/own-events.ts";
@@ -123,7 +122,6 @@ function subagentName({ subagentType, agentId }: AgentPathEntry): string {
 	return `[${[subagentType, agentId].filter((word) => word !== null).join(" ")}] `;
 }
 
-/** The call with its arguments, on one line. */
 export function callLine({ function: { name, arguments: text } }: ToolCall): string {
 	return text === null || text === "" ? name : `${name} ${onOneLine(text, lineLimit)}`;
 }

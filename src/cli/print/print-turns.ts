@@ -17,30 +17,22 @@ export interface TurnStart {
 export interface Turns {
 	/** Runs one turn; resolves after its end was forwarded. Call it only while no turn runs. */
 	run(input: UserInput, start?: TurnStart): Promise<TurnOutcome>;
-	/** Stops being the session's client. */
 	close(): Promise<void>;
 }
 
 /** The requests that the client running the turns can answer. */
 export type TurnsClient = Pick<AttachOptions, "capabilities" | "approves">;
 
-/**
- * Unattended sessions answer questions and approve plans themselves: the model is offered the corresponding tools only if a
- * client can be asked.
- */
+/** Unattended sessions answer by themselves: the model gets such tools only if a client can be asked. */
 const answersItself: TurnsClient = { capabilities: ["questions", "plan-mode"] };
 
-/**
- * Answers requests that still arrive, such as after `/afk` marks the person as present. A refusal with feedback lets the model
- * continue; for other requests the session has a fallback answer.
- */
+/** Answers requests that still arrive, such as after `/afk`. Feedback lets the model continue. */
 function answerFor(interaction: Interaction): Answer | InteractionFailure {
 	const message = "Nobody is there to be asked: the program runs in print mode.";
 	if (interaction.kind === "approval") return { kind: "approval", decision: "reject", feedback: message };
 	return { kind: "error-reply", message };
 }
 
-/** `take` receives every event; `ready` resolves when it can accept more. */
 export function createTurns(
 	session: SessionApi,
 	take: (event: AgentEvent) => void,

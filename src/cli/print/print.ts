@@ -1,5 +1,4 @@
-// Print mode: runs a script's prompts one after another without a client, prints the results, and exits with a code for the
-// outcome (docs/guides/print.md).
+// Runs a script's prompts one after another, and exits with a code for the outcome (docs/guides/print.md).
 import path from "node:path";
 import { isatty } from "node:tty";
 import type { UserInput } from "../../api/values/content.ts";
@@ -35,10 +34,8 @@ import { createTextPrinter } from "./print-text.ts";
 import { createTurns, type Turns } from "./print-turns.ts";
 import { type Printer, type PrintFailure, toFailure, type Write } from "./printer.ts";
 
-/** The exit code shells report for SIGPIPE. */
 const brokenPipe = 141;
 
-/** Runs the prompts until one fails; returns the exit code. Throws UsageError. */
 export async function runPrint(executable: string, options: PrintOptions, installation: Installation): Promise<number> {
 	const isText = options.inputFormat === "text";
 	const first = isText ? await readPrompt(options.prompt, isatty(0), readInput) : options.prompt;
@@ -125,7 +122,6 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 	});
 }
 
-/** Runs the prompts until one fails or the signal aborts; returns the exit code. Never rejects. */
 async function runPrompts(
 	prompts: AsyncIterable<UserInput>,
 	/** Whether there is a single prompt, after which background work is awaited. */
@@ -204,7 +200,6 @@ function createClosing(
 	};
 }
 
-/** stdout and stderr share the terminal: other text on either replaces the progress line. */
 interface Screen {
 	readonly progress: Progress;
 	readonly write: Write;

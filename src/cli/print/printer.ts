@@ -1,9 +1,7 @@
-// The interface of print formats, and the reasons for failed runs.
 import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
 import { modelAdvice } from "../../api/values/model-advice.ts";
 import { truncationText } from "../../api/values/truncation.ts";
 
-/** Converts events to text on stdout. One per format. */
 export interface Printer {
 	take(event: AgentEvent): void;
 	/** Reports that the last turn did not finish, after its last event. */

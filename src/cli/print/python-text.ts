@@ -1,5 +1,4 @@
-// Formats values as Python does, in kimi-cli's layout: 80 columns, indented by four per level, with overlong lines cut at the
-// width.
+// Values as Python prints them in kimi-cli: 80 columns, indented by four, overlong lines cut.
 
 /** A class with its fields, a list, or literal text. */
 export type PythonValue =
@@ -11,7 +10,6 @@ export type PythonValue =
 const width = 80;
 const indentation = 4;
 
-/** Prints the value on as few lines as fit, with a final newline. */
 export function layOut(value: PythonValue): string {
 	return `${lines(value, 0, "", "").flatMap(fold).join("\n")}\n`;
 }
@@ -64,7 +62,6 @@ function oneLiner(value: PythonValue): string {
 	return `${parts.open}${parts.items.map(([key, item]) => `${key}${oneLiner(item)}`).join(", ")}${parts.close}`;
 }
 
-/** Cuts a line at the width; drops spaces beyond it. */
 function fold(line: string): string[] {
 	if (line.length * 2 <= width) return [line];
 	const pieces: string[] = [];
@@ -99,7 +96,6 @@ function cells(text: string): number {
 
 const shortEscapes: Readonly<Record<string, string>> = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** Formats a text like Python's `repr`. */
 export function quote(text: string): string {
 	const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
 	const inside = text.replace(/[\\\n\r\t]|(?! )[\p{C}\p{Z}]/gu, escapeCharacter).replaceAll(mark, `\\${mark}`);
@@ -114,7 +110,6 @@ function escapeCharacter(character: string): string {
 	return code < 0x10000 ? `\\u${code.toString(16).padStart(4, "0")}` : `\\U${code.toString(16).padStart(8, "0")}`;
 }
 
-/** Formats a number as a Python float. */
 export function floatText(value: number): string {
 	const size = Math.abs(value);
 	if (size !== 0 && (size < 1e-4 || size >= 1e16)) {

@@ -1,4 +1,3 @@
-// Opens web pages in the user's browser, which outlives this process.
 import { pathToFileURL } from "node:url";
 import type { Files } from "../../ports/files/port.ts";
 import { withTrustedPath } from "../../ports/processes/search-path.ts";
@@ -24,10 +23,7 @@ export async function openInBrowser(address: URL, environment: Readonly<Record<s
 	}
 }
 
-/**
- * Opens an address with a secret through a private redirect file, because all local users can read process arguments. Returns the
- * opener's result and a function that removes the file.
- */
+/** All local users can read process arguments, so the address goes through a private redirect file. */
 export async function openSecretly(
 	address: URL,
 	file: string,

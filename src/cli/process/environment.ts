@@ -1,5 +1,3 @@
-// The environment variables the process was started with.
-
 export function environmentVariables(): Readonly<Record<string, string>> {
 	return Object.fromEntries(
 		Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),

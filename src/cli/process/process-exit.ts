@@ -1,5 +1,4 @@
-// Exits the process in time, no matter what still runs. `process.exit` waits for Node's thread pool: a blocked read or name
-// lookup would keep a finished process alive.
+// `process.exit` waits for Node's thread pool: a blocked read would keep a finished process alive.
 import type { LogFile } from "../../host/log/log-file.ts";
 
 /** Milliseconds between the end of the work and the end of the process. */
@@ -22,10 +21,7 @@ function isPoolBusy(): boolean {
 	return process.getActiveResourcesInfo().some((name) => pooledWork.test(name));
 }
 
-/**
- * Exits now. While the thread pool is busy, only a death by signal is possible, without an exit code; SIGTERM does not count as a
- * crash.
- */
+/** While the thread pool is busy, only a signal works; SIGTERM does not count as a crash. */
 function exitNow(code: number): never {
 	if (isPoolBusy()) {
 		// Without listeners the signal has its default effect.
@@ -37,10 +33,7 @@ function exitNow(code: number): never {
 
 let isEnding = false;
 
-/**
- * The process exits within two seconds from now, even if it hangs in a read, in the exit itself, or in code that blocks timers.
- * Only the first call counts.
- */
+/** Exits within two seconds, even from hanging reads or code that blocks timers. Only the first call counts. */
 export function endInTime(exitCode: () => number, log: LogFile | null): void {
 	if (isEnding) return;
 	isEnding = true;
@@ -52,7 +45,6 @@ export function endInTime(exitCode: () => number, log: LogFile | null): void {
 	}, shutdownBudget);
 }
 
-/** Exits when the thread pool is idle or the time is up. */
 export async function exitSoon(code: number, patience = poolPatience): Promise<never> {
 	const deadline = performance.now() + patience;
 	while (isPoolBusy() && performance.now() < deadline) {

@@ -1,4 +1,3 @@
-// The program's process: directory, environment, log, and handlers for signals and uncaught errors.
 import type { Installation } from "../../host/installation.ts";
 import { createLogFile, type LogFile, logFile } from "../../host/log/log-file.ts";
 import type { Place } from "../../host/place.ts";
@@ -23,16 +22,11 @@ export interface ProgramProcess {
 
 export interface Interruptions {
 	onSignal(signal: StopSignal): void;
-	/**
-	 * Called after an uncaught exception was logged. Returns the owner to end, or `nobody` if unknown; null if only the process
-	 * can be ended.
-	 */
+	/** The owner to end after an uncaught exception, `nobody` if unknown; null if only the process can end. */
 	faultOwner(): FaultOwner | null;
-	/** The work must end, with an exit code of at least 1. */
 	onBroken(): void;
 }
 
-/** Installs the program's handlers for signals and uncaught errors. */
 export function takeProcess(
 	options: ProgramOptions,
 	installation: Installation,
@@ -85,7 +79,6 @@ function guardProcess({ faultOwner, onBroken }: Interruptions, log: LogFile): vo
 	});
 }
 
-/** Node prints warnings on stderr by default; this logs them instead. */
 function logWarnings(log: LogFile): void {
 	process.removeAllListeners("warning");
 	process.on("warning", (warning) => log.warn("A warning of Node.", { error: warning }));

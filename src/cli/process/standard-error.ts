@@ -1,5 +1,4 @@
-// Writes text for people to stderr without blocking. Node's own writes block the process if nobody reads, or change how other
-// processes write to the same pipe; here text that cannot be written is dropped.
+// Node's own writes to stderr block if nobody reads; here text that cannot be written is dropped.
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import { Writable } from "node:stream";
 import { runsOnBun } from "../../base/program-form.ts";
@@ -32,10 +31,7 @@ export function writeNotice(text: string): void {
 	else if (!writeReopened(text)) writeAsNode(text);
 }
 
-/**
- * If stderr is a file, other processes may continue writing at its descriptor position, as the next shell command does after
- * `>log 2>&1`; text written past that position would be overwritten. A file never blocks.
- */
+/** A file never blocks, and other processes continue at its position, so it is not reopened. */
 function isFile(): boolean {
 	try {
 		return fstatSync(2).isFile();
@@ -87,11 +83,7 @@ function writeDirectly(text: string): void {
 	}
 }
 
-/**
- * If stderr is a pipe, makes `process.stderr` write like `writeNotice`: merely accessing Node's stream, as libraries do, makes
- * other processes' writes to the pipe fail while it is full. In Bun the replacement itself would have this effect, and nothing
- * accesses the stream.
- */
+/** Accessing Node's stderr stream, as libraries do, makes other processes' writes fail while the pipe is full. */
 export function replaceStandardError(): void {
 	if (runsOnBun || !isPipe()) return;
 	const stream = new Writable({

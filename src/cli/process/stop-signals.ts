@@ -1,5 +1,3 @@
-// The signals that stop the program, and their handler.
-
 /** With the exit codes that shells use for them. */
 export const stopSignals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 

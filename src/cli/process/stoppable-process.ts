@@ -7,13 +7,11 @@ import { type ProgramProcess, takeProcess } from "./program-process.ts";
 
 export interface StoppableProcess {
 	readonly taken: ProgramProcess;
-	/** Aborted when the command must end; the command may abort it itself. */
 	readonly stopping: AbortController;
 	/** From now on asks this for the owner of an uncaught exception; until then, one ends the process. */
 	setFaultOwner(find: () => FaultOwner): void;
 }
 
-/** Installs the program's handlers. After a signal the process exits in time, even if it hangs. */
 export function takeStoppableProcess(options: ProgramOptions, installation: Installation): StoppableProcess {
 	const stopping = new AbortController();
 	let faultOwner = (): FaultOwner | null => null;

@@ -1,16 +1,13 @@
-// Asks questions on the terminal: prompts on stderr, answers as lines on stdin.
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 
 export interface Questions {
 	/** Returns the typed line; null if the input ended or the signal aborted. */
 	ask(question: string): Promise<string | null>;
-	/** Like `ask` for a secret: the terminal does not echo it. */
 	askHidden(question: string): Promise<string | null>;
 	close(): void;
 }
 
-/** Reads stdin until closed. */
 export function openQuestions(signal: AbortSignal): Questions {
 	let isHidden = false;
 	const output = new Writable({

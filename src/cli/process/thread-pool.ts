@@ -1,5 +1,4 @@
-// Sizes Node's thread pool, which reads files and resolves names. A call that never returns occupies a thread; the pool is larger
-// than Node's default of four, so that some threads remain for the session.
+// A call that never returns occupies a thread, so the pool is larger than Node's default of four.
 import { access } from "node:fs";
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
@@ -14,10 +13,7 @@ const variable = "UV_THREADPOOL_SIZE";
 
 let placesMade: number | null = null;
 
-/**
- * Creates the threads, unless the user has set their number. Call it before any file access. Returns how many calls may wait for
- * foreign files. Only the first call has an effect.
- */
+/** Call it before any file access. Returns how many calls may wait for foreign files. */
 export function makeThreadPool(): number {
 	placesMade ??= createThreads();
 	return placesMade;
@@ -34,10 +30,7 @@ function createThreads(): number {
 	return toPlaces(threads);
 }
 
-/**
- * Bun has one thread per core, and reads another number from the process environment, which only the C library can change.
- * Returns the resulting number of threads.
- */
+/** Bun reads the number from the process environment, which only the C library can change. */
 function sizeBunsPool(): number {
 	// One more, which waits for stdin.
 	const wanted = threadCount + 1;
@@ -47,7 +40,6 @@ function sizeBunsPool(): number {
 /** C library paths by platform. */
 const libraries: Readonly<Record<string, string>> = { linux: "libc.so.6", darwin: "libSystem.B.dylib" };
 
-/** False if it cannot be set. */
 function setVariable(name: string, value: string): boolean {
 	const file = libraries[process.platform];
 	const { dlopen } = createRequire(import.meta.url)("bun:ffi") as BunFunctions;

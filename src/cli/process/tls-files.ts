@@ -1,4 +1,3 @@
-// Reads the certificate and key files named by flags.
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import type { Place } from "../../host/place.ts";
 import type { Files } from "../../ports/files/port.ts";

@@ -1,12 +1,10 @@
-// A terminal line for work that takes longer than a second: the activity and its duration. Prints nothing if stderr is not a
-// terminal.
+// A line for work that takes longer than a second. Prints nothing if stderr is not a terminal.
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { onOneLine } from "../printable-text.ts";
 import { writeNotice } from "./standard-error.ts";
 
 export interface WaitingLineSettings {
 	readonly clock: Clock;
-	/** Null if stderr is not a terminal. */
 	readonly terminal: { columns(): number; write(text: string): void } | null;
 }
 
@@ -15,17 +13,13 @@ const patience = 1000;
 
 const eraseLine = "\r\u001b[K";
 
-/** The terminal of this process, with a default size if unknown. */
 export function processTerminal(): WaitingLineSettings {
 	const { isTTY, columns } = process.stderr;
 	const terminal = isTTY ? { columns: () => columns || 80, write: writeNotice } : null;
 	return { clock: systemClock, terminal };
 }
 
-/**
- * Runs the work; `what` names the activity, such as "Installing the plugin". Work that prints calls `clear` first; the line
- * reappears by itself.
- */
+/** `what` names the activity. Work that prints calls `clear` first; the line reappears by itself. */
 export async function whileShown<Result>(
 	what: string,
 	work: (clear: () => void) => Promise<Result>,

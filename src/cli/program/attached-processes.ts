@@ -1,5 +1,4 @@
-// Both ends of the connections between processes that share the sessions of a share directory. Each proves that it can read the
-// gateway's token, which commands in the sandbox cannot.
+// Each end proves that it can read the gateway's token, which sandboxed commands cannot.
 import type { Socket } from "node:net";
 import path from "node:path";
 import { errorText, systemErrorCode } from "../../base/errors.ts";

@@ -1,4 +1,3 @@
-// Reports invalid hook matchers in the settings: such a hook never runs, which would go unnoticed.
 import { oneLine } from "../../base/text/sentence.ts";
 import { beginning } from "../../base/text/well-formed.ts";
 import { compileMatcher } from "../../core/hooks/matchers.ts";

@@ -84,7 +84,6 @@ function toCodexPlace(home: string, { mode, network }: Configuration["sandbox"])
 	return { home, sandbox: mode === "off" ? ("danger-full-access" as const) : mode, hasNetwork: network !== "none" };
 }
 
-/** Signs in for the settings in the share directory; with other settings a sign-in would have no effect. */
 function createProgramAccount(
 	source: SettingsSource,
 	{ network, ...settings }: Omit<AccountSettings, "fetch" | "clock" | "version"> & Pick<HostServices, "network">,

@@ -52,7 +52,6 @@ export interface HostStart {
 	readonly expectsClients?: boolean;
 }
 
-/** Fails with a UsageError or ConfigurationError for problems the user must fix. */
 export async function prepare(
 	executable: string,
 	options: ProgramOptions & Partial<RealmOptions>,
@@ -145,7 +144,6 @@ export async function prepare(
 	};
 }
 
-/** Makes the paths on the command line absolute; fails with a UsageError for missing ones. */
 async function checkPaths(options: ProgramOptions & Partial<RealmOptions>, { place }: ProgramProcess, files: Files) {
 	const checkOne = (flag: string, typed: string) => checkDirectory(flag, typed, place, files);
 	const checkAll = (flag: string, typed: readonly string[]) =>

@@ -1,4 +1,3 @@
-// Starts the program in each mode, and ends it in order.
 import path from "node:path";
 import { never, unlessLate } from "../../base/abort.ts";
 import { sleep, systemClock } from "../../base/clock.ts";
@@ -36,10 +35,7 @@ export interface FailedStart {
 	readonly exitCode: number;
 }
 
-/**
- * Opens the session named by the options; its start hooks may still run. Reports failures on stderr; throws UsageError. Null if
- * the start was aborted and hung.
- */
+/** Its start hooks may still run. Reports failures on stderr; throws UsageError. Null if the aborted start hung. */
 export async function startProgram(
 	executable: string,
 	options: ProgramOptions & { readonly session: NamedSession },
@@ -57,7 +53,6 @@ export async function startProgram(
 	});
 }
 
-/** Like `startProgram` without a session: clients create sessions. */
 export async function startHost(
 	executable: string,
 	options: ProgramOptions & Partial<RealmOptions>,
@@ -97,7 +92,6 @@ async function reported<Started extends object>(
 }
 
 export interface ProgramEnd {
-	/** Stops the session and sends outstanding messages to the client; abandoned at the deadline. */
 	finish(): Promise<void>;
 	exitCode(): number;
 	/** Whether nobody would see the resume hint. */

@@ -1,4 +1,3 @@
-// Opens the session named by the command line.
 import { KernelError } from "../../base/errors.ts";
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import type { Kernel } from "../../kernel/hosting/kernel.ts";
@@ -9,7 +8,6 @@ import { UsageError } from "../arguments/usage-error.ts";
 import { writeNotice } from "../process/standard-error.ts";
 import { withoutPrefix } from "../sessions/session-prefix.ts";
 
-/** Opens or creates the session. Fails with a UsageError if that is impossible. */
 export async function openSession(
 	kernel: Kernel,
 	workDir: string,

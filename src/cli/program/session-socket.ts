@@ -8,7 +8,6 @@ import type { Files } from "../../ports/files/port.ts";
 import { createUnixServer, listenPrivately } from "../../ports/network/unix-socket.ts";
 import { afterStart } from "../process/program-process.ts";
 
-/** Directory of the sockets in the share directory. */
 const socketDirectory = "sockets";
 
 /** The socket of a process; ids count within one namespace of one machine. */

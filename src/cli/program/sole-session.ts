@@ -1,4 +1,3 @@
-// The one session of a process that serves no others, as other processes use it.
 import type { AgentEvent } from "../../api/values/event.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { SessionHandle, SessionInfo, SessionsApi } from "../../kernel/api.ts";

@@ -1,4 +1,3 @@
-// The location of settings and sessions, from the command line.
 import path from "node:path";
 import { randomIdentifiers } from "../../base/ids.ts";
 import { type Place, toAbsolutePath } from "../../host/place.ts";
@@ -9,7 +8,6 @@ import { checkFile } from "../paths.ts";
 
 export type SettingsSource = Awaited<ReturnType<typeof toSource>>;
 
-/** Fails with a UsageError if the settings file is not a file. */
 export async function toSource(options: ProgramOptions, place: Place, shareDir: string, files: Files) {
 	switch (options.configuration.kind) {
 		case "default":
@@ -26,7 +24,6 @@ export async function toSource(options: ProgramOptions, place: Place, shareDir: 
 
 export type RealmPlace = NonNullable<ReturnType<typeof toRealmPlace>>;
 
-/** Returns the realm with its directory; a new realm gets a unique name. */
 export function toRealmPlace(choice: RealmChoice | null, place: Place, shareDir: string) {
 	if (choice === null) return null;
 	const { name, stateRoot, backend, instance } = choice;

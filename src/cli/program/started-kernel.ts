@@ -1,4 +1,3 @@
-// The result of a start: the composed kernel, and a way to open a multi-session host over it.
 import type { ContractVersion } from "../../base/contract-version.ts";
 import type { HostOfferName } from "../../frontends/serve/host-dialects.ts";
 import type { HostOffer } from "../../frontends/serve/serve.ts";
@@ -13,16 +12,12 @@ import type { Configuration } from "../../settings/config/configuration.ts";
 import type { SetupParts } from "../gateway/setup.ts";
 
 export interface OpenHost extends HostOffer {
-	/** The inputs for model setup; null unless the settings are in the share directory. */
 	readonly setup: SetupParts | null;
 	/** The owner of an uncaught exception; null without sessions. Call it where the exception is first reported. */
 	faultOwner(): FaultOwner | null;
 }
 
-/**
- * Loads dialects for multi-session clients; null loads none. `contract` is the requested Meerkat contract version; null means the
- * configured one.
- */
+/** Null loads no dialects. `contract` is the requested Meerkat contract version. */
 export type OpenHostWith = (
 	offer: HostOfferName | null,
 	contract: ContractVersion | null,
@@ -40,9 +35,7 @@ export interface StartedKernel {
 	/** The store, if other processes share it; null for a local one. */
 	readonly sharedStore: PostgresStore | null;
 	readonly hasMcpServers: boolean;
-	/** The default for sessions. */
 	readonly workDir: string;
-	/** Lets no other process attach to the sessions of this one from now on. */
 	readonly endListening: () => void;
 	/** Null if telemetry is off. */
 	readonly telemetry: Telemetry | null;

@@ -1,4 +1,3 @@
-// Parses the arguments of `record`.
 import { parseArgs } from "node:util";
 import { type Fault, faultForms, parseFault } from "../../core/models/cassettes/faults.ts";
 import { type CassetteMode, cassetteModes } from "../../core/models/cassettes/recorded-fetch.ts";
@@ -6,15 +5,12 @@ import { toKnown } from "../arguments/options/flag-values.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 
 export interface RecordOptions {
-	/** As typed. */
 	readonly cassette: string;
 	readonly mode: CassetteMode;
 	/** At least 0. */
 	readonly timeScale: number;
 	readonly faults: readonly Fault[];
-	/** Pairs of a text and its placeholder. */
 	readonly replacements: readonly (readonly [text: string, name: string])[];
-	/** A program with its arguments. */
 	readonly command: readonly [file: string, ...words: string[]];
 }
 

@@ -1,5 +1,3 @@
-// The loopback server that stands in for the providers of a recorded command. The request path contains the destination:
-// `/<secret>/https/api.openai.com/v1/responses`.
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";

@@ -1,4 +1,3 @@
-// The command `record`: runs a command with a cassette between it and its model providers.
 import { constants } from "node:os";
 import { systemClock } from "../../base/clock.ts";
 import { errorText, KernelError, systemErrorCode } from "../../base/errors.ts";
@@ -27,10 +26,7 @@ import { startRecordServer } from "./record-server.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
-/**
- * Runs the command and returns its exit code; 1 if it succeeded but the cassette did not match. Throws UsageError, and
- * KernelError for an unreadable cassette.
- */
+/** 1 if the command succeeded but the cassette did not match. Throws UsageError and KernelError. */
 export async function runRecord(words: readonly string[]): Promise<number> {
 	const { cassette, mode, timeScale, faults, replacements, command } = toRecordOptions(words);
 	const place: Place = { currentDir: currentDirectory(), home: homeDirectory() };
@@ -86,10 +82,7 @@ function nothingCame(mode: CassetteMode): string {
 	return `The command made no model request to ${mode === "replay" ? "replay" : "record"}. It must read ${variables} or ${recorderVariable}.`;
 }
 
-/**
- * Returns true if it was missing. The first run must find the same files as later ones: agents report directory contents to
- * models. Throws KernelError.
- */
+/** The first run must find the same files as later ones: agents report directory contents to models. */
 async function createMissing(file: CassetteFile): Promise<boolean> {
 	try {
 		if ((await file.read()) !== null) return false;

@@ -1,5 +1,4 @@
-// Lists and reads kimi-code sessions, below ~/.kimi-code or $KIMI_CODE_HOME; never writes them. Their format is foreign and
-// changes, so unknown and damaged parts are skipped.
+// Read-only. The format is foreign and changes, so unknown and damaged parts are skipped.
 import path from "node:path";
 import { isRecord } from "../../base/json.ts";
 import type { Files } from "../../ports/files/port.ts";

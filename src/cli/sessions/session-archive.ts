@@ -1,4 +1,3 @@
-// Collects the content of a session archive, read-only: its files, its plan, the logs, and a manifest.
 import path from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
@@ -12,7 +11,6 @@ import { type FileListing, listFiles, listSessionFiles, type StoredFile } from "
 import { withoutPrefix } from "./session-prefix.ts";
 import { type ArchiveEntry, archiveLimit, entryLimit } from "./zip-archive.ts";
 
-/** Why the export failed, for people. */
 export class ExportFailure extends Error {}
 
 export interface ArchivePlace extends Place {
@@ -99,7 +97,6 @@ async function listChosen(files: Files, directory: string, accepts: (name: strin
 
 const manifestName = "manifest.json";
 
-/** Makes entry names unique: later ones get a number. */
 function withNamesOfTheirOwn(files: readonly StoredFile[]): StoredFile[] {
 	const taken = new Set([manifestName]);
 	return files.map((file) => {
@@ -118,7 +115,6 @@ function checkSize({ id, files }: ArchivedSession): void {
 	);
 }
 
-/** The files, followed by a manifest of what was archived. */
 export async function* toEntries(
 	session: ArchivedSession,
 	leftOut: { readonly name: string; readonly reason: string }[],

@@ -1,4 +1,3 @@
-// Chooses the session for a flag without an id: lists the work directory's sessions for the user to choose.
 import path from "node:path";
 import { isatty } from "node:tty";
 import { never } from "../../base/abort.ts";
@@ -14,7 +13,6 @@ import { findCommandStore } from "../store/command-store.ts";
 /** Maximum sessions shown; older ones can still be opened by id. */
 const listLimit = 50;
 
-/** The list, with its newline. */
 export function sessionListText(workDir: string, sessions: readonly SessionSummary[]): string {
 	const shown = sessions.slice(0, listLimit);
 	const digits = String(shown.length).length;
@@ -30,7 +28,6 @@ export function sessionListText(workDir: string, sessions: readonly SessionSumma
 
 export interface Chooser {
 	show(text: string): void;
-	/** Null if no answer can arrive. */
 	ask(question: string): Promise<string | null>;
 }
 

@@ -28,7 +28,6 @@ import { type ArchivePlace, ExportFailure, findArchivedSession, toEntries } from
 import { zipPieces } from "./zip-archive.ts";
 
 export interface ExportServices extends ArchivePlace {
-	/** Milliseconds since the epoch. */
 	now(): number;
 	/** Asks the user; null if nobody is present. */
 	readonly ask: ((question: string) => Promise<boolean>) | null;
@@ -36,7 +35,6 @@ export interface ExportServices extends ArchivePlace {
 	complain(line: string): void;
 }
 
-/** Exports and returns the exit code. Throws UsageError. */
 export async function runExport(executable: string, options: ExportOptions): Promise<number> {
 	const command = await findCommandStore();
 	const { place, shareDir } = command;
@@ -106,7 +104,6 @@ async function confirm(question: string, signal: AbortSignal): Promise<boolean> 
 	return /^y(es)?$/i.test(answer?.trim() ?? "");
 }
 
-/** Finds the session, asks, and writes the archive. Throws UsageError. */
 export async function exportSession(options: ExportOptions, hostServices: ExportServices): Promise<number> {
 	const { files, print, complain } = hostServices;
 	if (options.sessionId !== null && !isSessionId(options.sessionId)) {

@@ -12,7 +12,6 @@ import { onOneLine, withoutControls } from "../printable-text.ts";
 import type { SessionRow } from "./session-table.ts";
 import type { Stores } from "./sessions.ts";
 
-/** Returns the exit code. Fails with `invalid-input` for an unknown turn or an unusable directory. */
 export async function forkSession(
 	executable: string,
 	{ before, files, json }: ForkAction,
@@ -65,7 +64,6 @@ async function findTurn(named: string, id: string, workDir: string, store: Sessi
 	);
 }
 
-/** A directory beside this one that does not exist yet. */
 async function besides(workDir: string, files: Files): Promise<string> {
 	for (let number = 1; ; number += 1) {
 		const directory = `${workDir}-fork${number === 1 ? "" : `-${number}`}`;

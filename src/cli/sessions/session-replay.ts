@@ -1,4 +1,3 @@
-// The command `replay`, and the file format that `export --replayable` writes for it.
 import { orAbort } from "../../base/abort.ts";
 import { type Place, toAbsolutePath } from "../../host/place.ts";
 import { productVersion } from "../../host/product.ts";
@@ -21,10 +20,8 @@ import { withoutPrefix } from "./session-prefix.ts";
 /** The exit code if replay is impossible; 0 and 1 are comparison results. */
 const notReplayable = 2;
 
-/** Maximum file size in bytes. */
 const longestFile = 256 * 1024 * 1024;
 
-/** Replays a stored session or a file, and returns the exit code. */
 export async function runReplay(subject: string): Promise<number> {
 	let recording: Recording | null;
 	try {
@@ -98,7 +95,6 @@ function cut(text: string): string {
 	return text.length <= shownLength ? text : `${text.slice(0, shownLength)} … (${text.length} characters)`;
 }
 
-/** An exported recording, with notes for the user. */
 export interface ReplayableExport {
 	readonly content: AsyncIterable<Uint8Array>;
 	readonly notes: readonly string[];

@@ -1,8 +1,6 @@
-// Formats sessions and messages as text for people and JSON for programs.
 import { toJsonLine } from "../../base/json.ts";
 import { onOneLine, withoutControls } from "../printable-text.ts";
 
-/** A session in any store. */
 export interface SessionRow {
 	readonly id: string;
 	/** The owning program: agentwire (shared with kimi-cli), or kimi-code. */
@@ -10,7 +8,6 @@ export interface SessionRow {
 	/** Empty if unknown. */
 	readonly workDir: string;
 	readonly title: string;
-	/** Milliseconds since the epoch. */
 	readonly updatedAt: number;
 	readonly isArchived: boolean;
 }
@@ -30,7 +27,6 @@ export function toRowJson({ id, store, workDir, title, updatedAt, isArchived }: 
 const toTime = (milliseconds: number): string | null =>
 	Number.isNaN(new Date(milliseconds).getTime()) ? null : new Date(milliseconds).toISOString();
 
-/** One line of JSON. */
 export const rowsJson = (rows: readonly SessionRow[]): string => `${toJsonLine({ sessions: rows.map(toRowJson) })}\n`;
 
 export function rowsText(rows: readonly SessionRow[]): string {

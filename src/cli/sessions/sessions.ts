@@ -1,5 +1,3 @@
-// The command `sessions`: lists, shows, exports, forks and deletes stored sessions. kimi-code sessions are read-only.
-
 import type { ContextRow } from "../../api/values/conversation.ts";
 import { never } from "../../base/abort.ts";
 import { errorText, isSystemError, KernelError } from "../../base/errors.ts";
@@ -32,7 +30,6 @@ export interface Stores {
 
 type Found = { readonly row: SessionRow } | { readonly row: KimiCodeSession; readonly kimiCode: KimiCodeSession };
 
-/** Runs the command; returns the exit code. Throws UsageError. */
 export async function runSessions(
 	executable: string,
 	action: SessionsAction,

@@ -1,16 +1,11 @@
-// Writes a ZIP archive as a stream, without holding a whole file in memory.
-
 export interface ArchiveEntry {
-	/** Relative, with slashes. */
 	readonly name: string;
-	/** Milliseconds since the epoch. */
 	readonly modifiedAt: number;
 	readonly pieces: AsyncIterable<Uint8Array>;
 }
 
 /** Maximum archive bytes: the format without extensions cannot express more than four gigabytes. */
 export const archiveLimit = 4_000_000_000;
-/** Maximum number of entries. */
 export const entryLimit = 65_535;
 
 const firstTime = new Date(1980, 0, 2).getTime();

@@ -1,4 +1,3 @@
-// The command `setup`: asks for a provider, its key and a model, and writes them to the settings file.
 import path from "node:path";
 import { isatty } from "node:tty";
 import { systemClock } from "../../base/clock.ts";
@@ -23,7 +22,6 @@ const choices: readonly { readonly provider: ProviderEntry["provider"]; readonly
 	{ provider: "compatible", name: "Another service with OpenAI's API, such as Ollama or vLLM" },
 ];
 
-/** Maximum models listed at once. */
 const shownModels = 20;
 const assumedContextSize = 100_000;
 
@@ -31,7 +29,6 @@ class Unanswered extends Error {
 	override readonly name = "Unanswered";
 }
 
-/** Returns the exit code. Throws UsageError without a terminal. */
 export async function runSetup(program: string): Promise<number> {
 	if (!isatty(0) || !isatty(2))
 		throw new UsageError(

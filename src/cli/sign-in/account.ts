@@ -1,4 +1,3 @@
-// Sign-in for multi-session front ends: does what `login` and `logout` do, in the running program.
 import { never } from "../../base/abort.ts";
 import { isSystemError, KernelError, type KernelErrorCode, toKernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -41,7 +40,6 @@ const codes: Readonly<Record<SignInFault, KernelErrorCode>> = {
 	settings: "invalid-input",
 };
 
-/** Turns failures the user can fix into client errors; `done` names the steps already completed. */
 async function explained(work: () => Promise<void>, done = ""): Promise<void> {
 	try {
 		await work();

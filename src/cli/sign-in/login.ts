@@ -16,7 +16,6 @@ import { whileShown } from "../process/waiting-line.ts";
 import { type SignInSettings, signIn, signOut } from "./sign-in.ts";
 import { type SignInEvent, toEventLine, toEventText } from "./sign-in-events.ts";
 
-/** Runs the command for the share directory in the environment; returns the exit code. */
 export async function runLogin(command: "login" | "logout", json: boolean): Promise<number> {
 	const stopping = new AbortController();
 	handleStopSignals(() => stopping.abort());

@@ -1,9 +1,7 @@
-// Formats the events of `login` and `logout`: JSON lines for programs, or text for people.
 import { type Json, toJsonLine } from "../../base/json.ts";
 
 export interface SignInEvent {
 	readonly type: "info" | "error" | "waiting" | "verification_url" | "success";
-	/** For people. */
 	readonly message: string;
 	readonly data: { readonly [key: string]: Json } | null;
 }

@@ -1,4 +1,3 @@
-// Signs in to and out of the managed platform: writes tokens to their file and the provider to the settings file.
 import path from "node:path";
 import { errorText } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
@@ -23,10 +22,7 @@ export interface SignInSettings extends PlatformPort {
 	readonly signal: AbortSignal;
 }
 
-/**
- * Signs in; writes nothing until the user has confirmed and the models are known. Throws SignInError, ConfigurationError and
- * system errors.
- */
+/** Writes nothing until the user has confirmed and the models are known. */
 export async function signIn(settings: SignInSettings): Promise<void> {
 	const { files, shareDir, environment, report, signal } = settings;
 	// Reports invalid settings before the user opens a browser. Creates a missing file.
@@ -50,7 +46,6 @@ export async function signIn(settings: SignInSettings): Promise<void> {
 	report({ type: "success", message: "Signed in.", data: null });
 }
 
-/** Signs out on this machine. Throws ConfigurationError and system errors. */
 export async function signOut(settings: SignInSettings): Promise<void> {
 	const { files, shareDir, report } = settings;
 	const hadTokens = await removeTokens({ ...settings, file: tokenFile(shareDir, platformName) });

@@ -1,4 +1,3 @@
-// The store for commands that are not servers: the configured one, or the one on disk.
 import { systemClock } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
 import { silentLog } from "../../base/log.ts";
@@ -17,7 +16,6 @@ import { readStartSettings, type StartSource } from "../model-source.ts";
 import { currentDirectory, homeDirectory, shareDirectory } from "../paths.ts";
 import { environmentVariables } from "../process/environment.ts";
 
-/** The settings and the store they select, for commands that are not servers. */
 export interface CommandStore {
 	readonly settings: StoreSettings;
 	readonly files: Files;
@@ -30,10 +28,7 @@ export interface CommandStore {
 	openDatabase(): Promise<Database>;
 }
 
-/**
- * Without `given`, share directory files readable by other users are restricted when read. Fails `invalid-input` for unreadable
- * settings.
- */
+/** Without `given`, files in the share directory are restricted when read. Fails `invalid-input`. */
 export async function findCommandStore(given?: Files, source?: StartSource): Promise<CommandStore> {
 	const place: Place = { currentDir: currentDirectory(), home: homeDirectory() };
 	const environment = environmentVariables();

@@ -1,4 +1,3 @@
-// Archives or deletes old sessions one by one; a failure does not affect the others.
 import { errorText, KernelError } from "../../base/errors.ts";
 import type { SessionStore, SessionSummary } from "../../ports/store/session-store.ts";
 import type { StoreAction } from "../arguments/options/store-options.ts";

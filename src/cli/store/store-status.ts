@@ -1,4 +1,3 @@
-// Checks whether the configured database is usable, for callers that check before starting a server.
 import { unlessLate } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";

@@ -1,4 +1,3 @@
-// The command `store`: manages database tables, copies between disk and database, and retires old sessions.
 import { systemClock } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
 import { toJsonLine } from "../../base/json.ts";
@@ -100,7 +99,6 @@ async function openFree(kind: StoreKind, { settings, files, shareDir, place }: C
 	return await openConfiguredStore(settings, { files, place, log: silentLog }, "expired");
 }
 
-/** Lists every session, oldest write first, to preserve the order. */
 async function listAll(store: SessionStore): Promise<readonly SessionSummary[]> {
 	const all: SessionSummary[] = [];
 	let after: string | null = null;
@@ -177,7 +175,6 @@ async function copyOne(from: SessionStore, to: SessionStore, { id, workDir }: Se
 	}
 }
 
-/** Archives or deletes old sessions; skips those open in another process. */
 async function retire(
 	found: CommandStore,
 	action: Extract<StoreAction, { name: "archive" | "delete" }>,

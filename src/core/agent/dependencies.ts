@@ -155,9 +155,6 @@ export interface TurnDependencies {
 		signal: AbortSignal,
 	): Promise<Result>;
 	approve(need: ApprovalNeed, call: ToolCall, signal: AbortSignal): Promise<ApprovalOutcome>;
-	/**
-	 * Resolves when everything persisted so far is on stable storage; awaited before the next step or the end is
-	 * visible.
-	 */
+	/** Resolves when everything persisted so far is on stable storage; awaited before the next step or the end is visible. */
 	commit(): Promise<void>;
 }

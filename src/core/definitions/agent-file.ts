@@ -105,8 +105,7 @@ const depthLimit = 100;
 type AgentTable = v.InferOutput<typeof agentSchema>;
 
 /**
- * Reads an agent file (absolute path) and everything it extends. Adds problems to `problems`; null if nothing usable
- * remains.
+ * Reads an agent file (absolute path) and everything it extends. Adds problems to `problems`; null if nothing usable remains.
  */
 export async function readAgentFile(
 	file: string,

@@ -16,10 +16,7 @@ interface Found {
 	readonly text: string;
 }
 
-/**
- * From the project root (absolute) down. Over the budget, the deepest files stay complete; unreadable ones are
- * skipped.
- */
+/** From the project root (absolute) down. Over the budget, the deepest files stay complete; unreadable ones are skipped. */
 export async function loadAgentsMd(files: Files, workDir: string, log: Log): Promise<string> {
 	const directories = await projectDirectories(files, workDir);
 	const found = (await Promise.all(directories.map((directory) => readDirectory(files, directory, log)))).flat();

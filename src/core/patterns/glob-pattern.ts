@@ -25,10 +25,7 @@ interface Range {
 	readonly last: string;
 }
 
-/**
- * The index of the `]` that closes the set at `start`, or -1. A `]` right after the opening bracket belongs to the
- * set.
- */
+/** The index of the `]` that closes the set at `start`, or -1. A `]` right after the opening bracket belongs to the set. */
 function setEnd(signs: readonly string[], start: number): number {
 	const first = signs[start + 1] === "!" ? start + 2 : start + 1;
 	return signs.indexOf("]", first + 1);

@@ -7,10 +7,7 @@ export interface Resource {
 	readonly anchors: Map<string, unknown>;
 }
 
-/**
- * Maximum URI length in characters, also after resolution; otherwise many relative URIs could each inherit a huge
- * base.
- */
+/** Maximum URI length in characters, also after resolution; otherwise many relative URIs could each inherit a huge base. */
 export const longestAddress = 2000;
 /** Maximum number of URIs to resolve per schema. */
 export const maximumAddresses = 2000;

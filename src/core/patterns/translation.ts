@@ -233,10 +233,7 @@ class Translator {
 		} else this.#add("\\{", 1);
 	}
 
-	/**
-	 * Repeats the previous part. `spell` writes the repetition; `count` is its maximum, or the minimum plus one if
-	 * unbounded.
-	 */
+	/** Repeats the previous part. `spell` writes the repetition; `count` is its maximum, or the minimum plus one if unbounded. */
 	#repeat(spell: (atom: string) => string, length: number, count: number): void {
 		const atom = this.#atom;
 		if (atom === null) {

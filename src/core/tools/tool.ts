@@ -37,9 +37,7 @@ export type Preparation =
 			readonly approval: ApprovalNeed | null;
 			/** Whether running it has effects outside the kernel; such calls are recorded before they start. */
 			readonly hasEffect: boolean;
-			/**
-			 * What the call will change; calls of one answer with the same target are prepared again in order. Null if none.
-			 */
+			/** What the call will change; calls of one answer with the same target are prepared again in order. Null if none. */
 			readonly target: string | null;
 			/** Runs once; rejects only on a bug. After an abort it settles once its effects have ended. */
 			execute(signal: AbortSignal, progress?: ToolProgress): Promise<ToolReturn | Refusal>;
@@ -70,10 +68,7 @@ export type ClientCapability = "questions" | "plan-mode";
 
 export interface Tool {
 	readonly name: string;
-	/**
-	 * Hides the tool from the model, but not from calls, unless an attached client has all these capabilities. Default:
-	 * none.
-	 */
+	/** Hides the tool from the model, but not from calls, unless an attached client has all these capabilities. Default: none. */
 	readonly needs?: readonly ClientCapability[];
 	readonly description: string;
 	/** JSON Schema of the arguments; computed on first use. */
@@ -122,9 +117,7 @@ export interface CommandSandbox {
 	readonly missing: string | null;
 	/** Runs commands outside of the sandbox. */
 	readonly outside: Processes;
-	/**
-	 * One sentence if the sandbox probably caused the command's failure. `since` is its start in monotonic milliseconds.
-	 */
+	/** One sentence if the sandbox probably caused the command's failure. `since` is its start in monotonic milliseconds. */
 	explain(outcome: RunOutcome, since: number): Promise<string | null>;
 }
 

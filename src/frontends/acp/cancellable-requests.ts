@@ -6,7 +6,6 @@ export class CancellableRequests {
 	readonly #running = new Map<string, AbortController>();
 	#isOver = false;
 
-	/** Handles a request; the signal aborts when the client cancels it. */
 	async run<T>(id: RpcId | null, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
 		const controller = new AbortController();
 		if (this.#isOver) controller.abort();
@@ -25,7 +24,6 @@ export class CancellableRequests {
 		this.#running.get(keyOf(id))?.abort();
 	}
 
-	/** Also cancels later requests. */
 	cancelAll(): void {
 		this.#isOver = true;
 		for (const controller of this.#running.values()) controller.abort();

@@ -4,12 +4,10 @@ import type { PermissionRequest, Update } from "./wire-updates.ts";
 
 /** For one session on one connection; may depend on earlier messages. */
 export interface Codec {
-	/** Whether a client shows its own prompt only when the agent sends it. */
 	readonly echoesPrompts: boolean;
 	encodeEvent(event: AgentEvent, updates: readonly Update[]): readonly object[];
 	/** Encodes an update without an event. */
 	encode(update: Update): readonly object[];
-	/** The params of `session/request_permission`. */
 	encodePermission(request: PermissionRequest): object;
 	encodeState(state: "running" | "requires_action" | "idle"): readonly object[];
 }

@@ -1,4 +1,3 @@
-// An Agent Client Protocol connection: method table, handshake and sign-in.
 import * as v from "valibot";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import type { RpcId } from "../../ports/rpc/envelope.ts";

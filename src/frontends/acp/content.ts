@@ -1,4 +1,3 @@
-// Agent Client Protocol content blocks, in prompts and messages.
 import * as v from "valibot";
 import { type ContentPart, mediaPart, readDataUri, toDataUri, type UserInput } from "../../api/values/content.ts";
 import { KernelError } from "../../base/errors.ts";

@@ -1,4 +1,3 @@
-// The Agent Client Protocol, version 1: many sessions over one connection, for editors.
 import { readEnvelope } from "../../ports/rpc/envelope.ts";
 import type { HostDialect, SharedConnection } from "../shared/dialect.ts";
 import { AcpConnection } from "./connection.ts";

@@ -1,4 +1,3 @@
-// A session's files in the client's editor, for clients that serve them.
 import * as v from "valibot";
 import type { Identifiers } from "../../base/ids.ts";
 import type { EditorFiles } from "../../kernel/api.ts";

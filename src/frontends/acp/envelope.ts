@@ -1,4 +1,3 @@
-// The JSON-RPC rules of the Agent Client Protocol.
 import { cut } from "../../base/text/sentence.ts";
 import type { EnvelopeRules, RpcId } from "../../ports/rpc/envelope.ts";
 import { errorNumbers, errorObject, toErrorObject } from "./errors.ts";

@@ -1,4 +1,3 @@
-// Agent Client Protocol errors: numbers for kernel error codes, with the text for users in `data.details`, which editors show.
 import { modelAdvice } from "../../api/values/model-advice.ts";
 import type { KernelErrorCode } from "../../base/errors.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
@@ -16,7 +15,6 @@ export const errorNumbers = {
 	cancelled: -32800,
 } as const;
 
-/** Only in version 2. */
 export const unsupportedVersion = -32022;
 
 const numbers: { readonly [C in KernelErrorCode]: number } = {
@@ -71,7 +69,6 @@ export function toErrorObject(thrown: unknown): ErrorObject {
 	return errorObject(numbers[code], message);
 }
 
-/** Quotes client input, truncated. */
 export function quoted(given: string): string {
 	const text = JSON.stringify(beginning(given, 200));
 	return given.length > 200 ? `${text}…` : text;
@@ -83,7 +80,6 @@ export function unknownSession(id: string): KernelError {
 	return new KernelError("session-not-found", text);
 }
 
-/** Adds advice to the text of a model or sign-in error. */
 export function withAdvice(thrown: unknown): unknown {
 	const error = toKernelError(thrown);
 	if (error.code !== "model-not-set" && error.code !== "login-expired") return thrown;

@@ -1,10 +1,8 @@
-// Converts a client's MCP servers to kernel settings.
 import type { McpServerSettings } from "../../kernel/api.ts";
 import type { McpServer } from "./wire.ts";
 
 const everything: McpServerSettings["filter"] = { names: null, hidden: [], includeTags: null, excludeTags: [] };
 
-/** For duplicate names the last one wins. */
 export function toMcpServers(servers: readonly McpServer[]): readonly McpServerSettings[] {
 	return [...new Map(servers.map((server) => [server.name, toSettings(server)])).values()];
 }

@@ -1,5 +1,4 @@
-// Projects session events to Agent Client Protocol updates, one entry per event type. Live texts are sent as deltas; history uses
-// the complete texts. Sends nothing itself.
+// Live texts are sent as deltas; history uses the complete texts. Sends nothing itself.
 import { type ContentPart, type DisplayBlock, toParts, type UserInput } from "../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf, EventType } from "../../api/values/event.ts";
 import { ownEvents } from "../../api/values/own-events.ts";
@@ -44,7 +43,6 @@ export class Projection {
 	plan = "";
 	/** Names the running turn in ids; events of earlier versions do not name it. */
 	turnName = "";
-	/** Nesting depth of the running turns. */
 	depth = 0;
 	#turns = 0;
 	#step = 0;
@@ -68,10 +66,7 @@ export class Projection {
 		return this.calls.endAll();
 	}
 
-	/**
-	 * Whether the new turn follows one that never ended. A nested turn has the same id, and begins while the outer turn has no
-	 * step.
-	 */
+	/** A nested turn has the same id, and begins while the outer turn has no step. */
 	isAfterLostTurn(turnId: string | null): boolean {
 		if (this.depth === 0) return false;
 		return turnId === null ? this.#stepDepth === this.depth : turnId !== this.turnName;
@@ -88,7 +83,6 @@ export class Projection {
 		this.#compactions = 0;
 	}
 
-	/** The following answer chunks belong to a new message. */
 	beginStep(): void {
 		this.#step += 1;
 		this.#stepDepth = this.depth;

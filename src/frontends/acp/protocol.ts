@@ -1,4 +1,3 @@
-// Declares the Agent Client Protocol, version 1: methods, updates and requests.
 import { rewoundSchema } from "../../api/values/file-changes.ts";
 import type { Protocol } from "../shared/protocol.ts";
 import * as wire from "./wire.ts";

@@ -1,4 +1,3 @@
-// Schema building blocks for the Agent Client Protocol.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import { quoted } from "./errors.ts";
@@ -11,7 +10,6 @@ export const nullish = <S extends v.GenericSchema>(schema: S) => v.optional(v.nu
 /** Extension data of clients and agents. */
 export const meta = { _meta: v.exactOptional(v.nullable(v.record(v.string(), v.unknown()))) };
 
-/** The library's schemas accept lists as objects. */
 export const params = <E extends v.ObjectEntries>(entries: E) => v.pipe(plainObject, v.object({ ...entries, ...meta }));
 
 /** An empty object means yes; absent, null and other values mean no. */
@@ -23,7 +21,6 @@ export const capability = v.optional(
 	null,
 );
 
-/** True means yes; other values mean no. */
 export const flag = v.optional(
 	v.pipe(
 		v.unknown(),
@@ -32,7 +29,6 @@ export const flag = v.optional(
 	false,
 );
 
-/** A declared capability: an empty object. */
 export const declared = v.object({});
 
 /** Maximum MCP servers per session; each may be a process. */

@@ -1,4 +1,3 @@
-// Agent Client Protocol sign-in: the offered methods, and `authenticate`, where the client opens the address for its user.
 import * as v from "valibot";
 import { modelAdvice } from "../../api/values/model-advice.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -10,7 +9,6 @@ import type { AttachedClient } from "./sessions/attached-session.ts";
 import type { AuthMethod, ClientCapabilities } from "./wire.ts";
 import { elicitationResultSchema } from "./wire-updates.ts";
 
-/** Adds advice to errors about a missing model. */
 export async function advised<T>(work: () => Promise<T>): Promise<T> {
 	try {
 		return await work();
@@ -55,10 +53,7 @@ export class SignIn {
 		this.#client = client;
 	}
 
-	/**
-	 * Signs in with this method, for the request with this id. A client that cannot open an address only learns whether a model
-	 * exists. Fails with `login-expired` if still not signed in.
-	 */
+	/** Fails `login-expired` if still not signed in. A client that cannot open an address only learns whether a model exists. */
 	async run(methodId: string, id: RpcId | null, signal: AbortSignal): Promise<void> {
 		const { account, sessions } = this.#kernelApi;
 		const known = signInMethods(this.#client().capabilities).map((method) => method.id);
@@ -90,7 +85,6 @@ export class SignIn {
 		}
 	}
 
-	/** Fails with `unsupported` without a sign-in. */
 	async signOut(): Promise<Record<string, never>> {
 		const { account } = this.#kernelApi;
 		if (account === null) throw new KernelError("unsupported", "There is nothing to sign out of.");
@@ -111,7 +105,6 @@ export class SignIn {
 		});
 	}
 
-	/** Tells the client to stop showing the address. */
 	#finish(elicitationId: string): void {
 		if (this.#peer.isWaiting(elicitationId)) {
 			this.#peer.withdraw(elicitationId);

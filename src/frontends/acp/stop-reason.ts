@@ -1,13 +1,8 @@
-// Maps turn outcomes to protocol stop reasons.
-
 import type { TurnOutcome } from "../../api/values/event.ts";
 import { isRecord } from "../../base/json.ts";
 import type { StopReason } from "./wire.ts";
 
-/**
- * Null for a failed turn. `refusal` only means a refusal by the provider, because clients then drop the prompt and everything
- * after it. A user's refusal of a call is not one.
- */
+/** Null for a failed turn. Clients drop the prompt after `refusal`, so it is only for a refusal by the provider. */
 export function stopReasonOf(outcome: TurnOutcome): StopReason | null {
 	switch (outcome.status) {
 		case "finished":

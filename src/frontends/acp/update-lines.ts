@@ -1,4 +1,3 @@
-// Fast serialization of chunks, which are nearly all updates: consecutive ones differ only in two texts.
 import { createPairFrame } from "../../ports/rpc/envelope.ts";
 import type { Update } from "./wire-updates.ts";
 

@@ -1,4 +1,3 @@
-// A session's context usage and model cost.
 import type { TokenUsage } from "../../api/values/content.ts";
 import type { ModelPrice } from "../../kernel/api.ts";
 import type { Update } from "./wire-updates.ts";
@@ -15,7 +14,6 @@ export class Usage {
 		this.#price = price;
 	}
 
-	/** Adds a model call at the current model's price. */
 	count(usage: TokenUsage): void {
 		const price = this.#price();
 		if (price === null) return;
@@ -30,7 +28,6 @@ export class Usage {
 		this.#size = size ?? this.#size;
 	}
 
-	/** The update, if anything has changed since the last one. */
 	update(): readonly Update[] {
 		if (this.#used === null || this.#size === null) return [];
 		const cost = this.#cost === null ? {} : { cost: this.#cost };

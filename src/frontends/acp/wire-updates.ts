@@ -1,4 +1,3 @@
-// Wire shapes sent by the agent in Agent Client Protocol version 1: session updates, and requests to the client.
 import * as v from "valibot";
 import { sentBlockSchema } from "./content.ts";
 import { configOptionSchema } from "./wire.ts";
@@ -22,7 +21,6 @@ export const toolContentSchema = v.variant("type", [
 	v.object({
 		type: v.literal("diff"),
 		path: v.string(),
-		/** Null for a new file. */
 		oldText: v.nullable(v.string()),
 		newText: v.string(),
 	}),
@@ -90,7 +88,6 @@ export const commandSchema = v.object({
 	input: v.object({ hint: v.string() }),
 });
 
-/** Updates by name. */
 export const updateSchemas = {
 	user_message_chunk: chunk,
 	agent_message_chunk: chunk,
@@ -125,7 +122,6 @@ export type Update = {
 	[N in UpdateName]: { readonly sessionUpdate: N } & Readonly<v.InferInput<(typeof updateSchemas)[N]>>;
 }[UpdateName];
 
-/** Notifications besides session updates, by method. */
 export const notificationSchemas = {
 	"elicitation/complete": v.object({ elicitationId: v.string() }),
 	"$/cancel_request": v.object({ requestId: v.string() }),
@@ -186,5 +182,4 @@ export const elicitationResultSchema = v.object({
 export const readFileRequestSchema = v.object({ sessionId, path: v.string() });
 export const readFileResultSchema = v.object({ content: v.string() });
 export const writeFileRequestSchema = v.object({ sessionId, path: v.string(), content: v.string() });
-/** An empty object, or null. */
 export const writeFileResultSchema = v.nullish(v.record(v.string(), v.unknown()));

@@ -1,4 +1,3 @@
-// Wire shapes of Agent Client Protocol version 1: params and results of the methods that clients call.
 import * as v from "valibot";
 import { conflictChoices } from "../../api/values/file-changes.ts";
 import { isRecord } from "../../base/json.ts";
@@ -6,7 +5,6 @@ import { contentBlockSchema } from "./content.ts";
 import { quoted } from "./errors.ts";
 import { absolutePath, capability, declared, flag, mcpServers, meta, nullish, params } from "./schema.ts";
 
-/** The served version. */
 export const servedVersion = 1;
 
 export const sessionIdSchema = v.pipe(v.string(), v.nonEmpty("a session id is needed"));
@@ -29,7 +27,6 @@ export const objectOrNone = <E extends v.ObjectEntries>(entries: E) =>
 		null,
 	);
 
-/** The client capabilities that are used. */
 export const clientCapabilitiesSchema = objectOrNone({
 	fs: objectOrNone({ readTextFile: flag, writeTextFile: flag }),
 	terminal: flag,
@@ -127,7 +124,6 @@ function faultOfServer(server: unknown): string {
 	return `"${field}" of ${which} of the type "${type}" ${state}`;
 }
 
-/** A session's directories and MCP servers. */
 const workspace = {
 	cwd: absolutePath,
 	additionalDirectories: v.optional(v.array(absolutePath), () => []),
@@ -170,7 +166,6 @@ export const sessionInfoSchema = v.object({
 	sessionId: v.string(),
 	cwd: v.string(),
 	title: v.string(),
-	/** ISO 8601. */
 	updatedAt: v.string(),
 });
 export const listResultSchema = v.object({

@@ -7,7 +7,7 @@ import { ClientRefusal, type Frames } from "./frames.ts";
 import { mcpAnswerSchema } from "./wire.ts";
 
 const protocolVersion = "2025-06-18";
-/** Pages of one list of tools. */
+/** Maximum pages of a tool list. */
 const mostPages = 100;
 
 const toolSchema = v.object({
@@ -22,7 +22,6 @@ const callResultSchema = v.object({
 	isError: v.exactOptional(v.boolean()),
 });
 
-/** A server of the client's process. */
 export interface ClientServer {
 	readonly name: string;
 	readonly status: "connected" | "failed";
@@ -44,7 +43,7 @@ export class ClientTools {
 		this.#frames = frames;
 	}
 
-	/** Asks each server for its tools; one that fails has none. */
+	/** Lists the tools of each server; a failing server has none. */
 	async connect(names: readonly string[], signal: AbortSignal): Promise<void> {
 		for (const server of new Set(names)) {
 			try {
@@ -61,7 +60,7 @@ export class ClientTools {
 		return this.#byName.get(name) ?? null;
 	}
 
-	/** Calls a tool; what goes wrong is a result that the model reads. */
+	/** A failure is a result that the model reads. */
 	async call(
 		{ server, name }: ClientTool,
 		input: Readonly<Record<string, unknown>>,

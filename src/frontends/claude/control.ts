@@ -1,4 +1,3 @@
-// The control requests of a client: each is answered, or refused by name.
 import * as v from "valibot";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import type { HostApi } from "../shared/dialect.ts";
@@ -24,7 +23,7 @@ export class Control {
 		this.#handlers = createHandlers(conversation, host);
 	}
 
-	/** Answers a request; resolves when it is answered. Every frame with a request id is answered. */
+	/** Every frame with a request id is answered, or refused by name. */
 	async take(frame: Readonly<Record<string, unknown>>): Promise<void> {
 		const parsed = v.safeParse(controlRequestFrameSchema, frame);
 		if (!parsed.success) {
@@ -100,7 +99,7 @@ function createHandlers(conversation: Conversation, host: HostApi): Handlers {
 			await handle.session.changeMcpServers({ kind: "reload", name: serverName });
 			return {};
 		},
-		// Notices of the client's servers, such as a changed list of tools: the list was read when the session was opened.
+		// Notices such as a changed tool list, which was read when the session was opened.
 		mcp_message: () => ({}),
 		async rewind_files(request) {
 			const { handle, turns } = await conversation.open();

@@ -1,4 +1,4 @@
-// The one session of a client: its prompts one after the other, its events as messages, its requests.
+// A client's only session: prompts one after the other, events as messages.
 import path from "node:path";
 import { inputText } from "../../api/values/content.ts";
 import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
@@ -23,7 +23,7 @@ import { clientToolNames, toOwnName } from "./tool-names.ts";
 import { claudeVersionText } from "./version.ts";
 import type { Initialize, PermissionMode, UserFrame } from "./wire.ts";
 
-/** Requests after an answer that lacks the form that it must have. */
+/** Requests after an answer without the required form. */
 const formRetries = 3;
 
 interface RunningTurn {
@@ -32,7 +32,6 @@ interface RunningTurn {
 	isOverBudget: boolean;
 }
 
-/** An opened session with this client attached. */
 interface Opened {
 	readonly handle: SessionHandle;
 	readonly attachment: Attachment;
@@ -63,14 +62,11 @@ export class Conversation {
 	#last: Promise<void> = Promise.resolve();
 	#delivering: Promise<void> = Promise.resolve();
 	#thinkingBudget: number | null;
-	/** What all turns so far have cost. */
 	#dollars = 0;
 	#model: ModelOption | null = null;
 	#isClosing = false;
-	/** Contexts of hooks for the next prompt. */
 	#contexts: readonly string[] = [];
 
-	/** `output` is given each result, after it was sent. */
 	constructor(host: HostApi, frames: Frames, options: ClaudeOptions, output: (result: Result) => void) {
 		this.#host = host;
 		this.#frames = frames;
@@ -98,7 +94,7 @@ export class Conversation {
 		return this.#hooks;
 	}
 
-	/** What the client declares before its first prompt; fails once the session is open. */
+	/** Fails once the session is open. */
 	declare({ hooks, sdkMcpServers, systemPrompt, appendSystemPrompt, jsonSchema, agents }: Initialize): void {
 		if (this.#opening !== null) throw new KernelError("invalid-input", "initialize comes before the first prompt.");
 		if (Object.keys(agents ?? {}).length > 0)
@@ -120,14 +116,12 @@ export class Conversation {
 		return this.#opening;
 	}
 
-	/** Takes a prompt; its turn begins after all earlier ones. */
 	prompt(frame: UserFrame): void {
 		const interruption = new AbortController();
 		this.#prompts.push(interruption);
 		this.#last = this.#last.then(() => this.#turn(frame, interruption.signal)).then(() => void this.#prompts.shift());
 	}
 
-	/** Reports a prompt that cannot be used, in its place among the results. */
 	refusePrompt(reason: string): void {
 		this.#last = this.#last.then(() => this.#fail(new TurnCount(this.#host.clock.now()), reason));
 	}
@@ -152,7 +146,7 @@ export class Conversation {
 		this.#permissions.mode = mode;
 	}
 
-	/** Null for the model of the settings. */
+	/** Null for the configured model. */
 	async setModel(model: string | null): Promise<void> {
 		const { handle } = await this.open();
 		const chosen = model ?? (await this.#host.sessions.models()).chosen;
@@ -164,13 +158,11 @@ export class Conversation {
 		this.#thinkingBudget = tokens;
 	}
 
-	/** The servers whose tools are in use. */
 	async servers(): Promise<readonly { readonly name: string; readonly status: string }[]> {
 		await this.open();
 		return [...this.#clientTools.servers, ...(this.#interactions?.servers ?? [])];
 	}
 
-	/** Resolves when every prompt was answered. */
 	async idle(): Promise<void> {
 		let seen: Promise<void>;
 		do {
@@ -179,10 +171,9 @@ export class Conversation {
 		} while (seen !== this.#last);
 	}
 
-	/** Ends the session's use; open requests are withdrawn. */
 	async close(reason: string): Promise<void> {
 		this.#isClosing = true;
-		// In a process with other clients the turn would go on.
+		// In a process with other clients the turn would continue.
 		await this.interrupt();
 		if (this.#opened !== null) {
 			const { session } = this.#opened.handle;

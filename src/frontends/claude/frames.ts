@@ -1,11 +1,10 @@
-// The lines of one client: messages to it, control requests in both directions.
 import * as v from "valibot";
 import type { Identifiers } from "../../base/ids.ts";
 import { isRecord } from "../../base/json.ts";
 import type { LineTransport } from "../../ports/rpc/transport.ts";
 import { controlResponseFrameSchema } from "./wire.ts";
 
-/** The client answered with an error, or cannot answer any more. */
+/** The client answered with an error, or can no longer answer. */
 export class ClientRefusal extends Error {}
 
 interface OpenRequest {
@@ -28,12 +27,10 @@ export class Frames {
 		this.#transport.send(JSON.stringify(frame));
 	}
 
-	/** Resolves while the client reads fast enough. */
 	ready(): Promise<void> {
 		return this.#transport.ready();
 	}
 
-	/** Requests something of the client. Rejects with a ClientRefusal; cancelled when the signal aborts. */
 	request(request: object, signal: AbortSignal): Promise<unknown> {
 		if (this.#isInputOver) return Promise.reject(new ClientRefusal("The client has closed its input."));
 		if (signal.aborted) return Promise.reject(new ClientRefusal("The request was cancelled."));
@@ -60,7 +57,6 @@ export class Frames {
 		});
 	}
 
-	/** Takes the client's answer to a request; false for a frame that is none. */
 	takeAnswer(frame: unknown): boolean {
 		if (!isRecord(frame) || frame["type"] !== "control_response") return false;
 		const parsed = v.safeParse(controlResponseFrameSchema, frame);
@@ -84,14 +80,13 @@ export class Frames {
 		this.send({ type: "control_response", response: { subtype: "error", request_id: requestId, error } });
 	}
 
-	/** No answers will come any more. */
 	endInput(): void {
 		this.#isInputOver = true;
 		for (const open of this.#open.values()) open.reject(new ClientRefusal("The client has closed its input."));
 		this.#open.clear();
 	}
 
-	/** Nobody may wait for an answer that came and cannot be read. */
+	/** Fails a request whose answer cannot be read, so that nobody waits for it. */
 	#refuseUnreadable(response: unknown): void {
 		if (!isRecord(response) || typeof response["request_id"] !== "string") return;
 		const open = this.#open.get(response["request_id"]);

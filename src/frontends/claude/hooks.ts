@@ -1,25 +1,21 @@
-// Hooks of the client: callbacks at the points that the kernel has, and at those that lie before a turn.
 import * as v from "valibot";
 import { type HookEvent, isHookEvent } from "../../api/values/hooks/hook-event.ts";
 import { ClientRefusal, type Frames } from "./frames.ts";
 import { type HookAnswer, type HookMatcher, hookAnswerSchema, type Initialize } from "./wire.ts";
 
-/** Seconds for callbacks without a time of their own. */
+/** Default callback timeout in seconds. */
 const defaultTimeout = 60;
 
-/** Points that are passed before the session has a client, or that the conversation passes itself with more than a yes or no. */
+/** Points before the session has a client, or whose result is more than a yes or no. */
 const ownPoints: ReadonlySet<HookEvent> = new Set(["UserPromptSubmit", "SessionStart", "SessionEnd"]);
 
-/** The members that every hook is given. */
 export type HookBase = Readonly<Record<string, unknown>>;
 
 export interface HookVerdict {
-	/** Null where nothing was blocked. */
 	readonly blocked: string | null;
 	/** `allow`: no approval is needed; `ask`: one is needed in any case. */
 	readonly permission: "allow" | "ask" | null;
 	readonly updatedInput: Readonly<Record<string, unknown>> | null;
-	/** Texts for the model. */
 	readonly contexts: readonly string[];
 }
 
@@ -34,7 +30,7 @@ interface Callback {
 export class ClientHooks {
 	readonly #frames: Frames;
 	readonly #byEvent = new Map<HookEvent, readonly Callback[]>();
-	/** For each event that the client named, whether its hooks run. */
+	/** By event that the client named: whether its hooks run. */
 	readonly applied: Readonly<Record<string, string>>;
 
 	constructor(frames: Frames, hooks: Initialize["hooks"]) {
@@ -61,7 +57,7 @@ export class ClientHooks {
 			}));
 	}
 
-	/** Runs the callbacks of an event, all at once. A callback that fails blocks nothing, as the client's own program has it. */
+	/** Runs all callbacks at once. A failing callback blocks nothing, as in the client's own program. */
 	async run(
 		event: string,
 		target: string,
@@ -105,7 +101,7 @@ function toCallbacks({ matcher, hookCallbackIds, timeout }: HookMatcher): readon
 	return hookCallbackIds.map((id) => ({ id, matches, seconds: timeout ?? defaultTimeout }));
 }
 
-/** A name, names between bars, or a regular expression for the whole target. One that is invalid matches its own text. */
+/** A name, names between bars, or a regular expression for the whole target; invalid ones match literally. */
 function toMatch(matcher: string): (target: string) => boolean {
 	if (matcher === "" || matcher === "*") return () => true;
 	if (/^[\w|]+$/.test(matcher)) {
@@ -134,7 +130,6 @@ function toVerdict(answer: HookAnswer): HookVerdict {
 	};
 }
 
-/** The stricter of two verdicts. */
 function combine(one: HookVerdict, other: HookVerdict): HookVerdict {
 	return {
 		blocked: one.blocked ?? other.blocked,

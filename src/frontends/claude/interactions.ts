@@ -1,5 +1,3 @@
-// What the session waits for: approvals, questions, hooks and tools of the client, each answered once the client has decided.
-
 import { toolError } from "../../api/values/content.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
 import type { Answer, Interaction, InteractionFailure } from "../../api/values/interaction.ts";
@@ -27,11 +25,9 @@ export class Interactions {
 	/** The MCP servers of the session, as last reported. */
 	servers: readonly { readonly name: string; readonly status: string }[] = [];
 	readonly #settings: InteractionSettings;
-	/** The calls of the running turn. */
 	readonly #calls = new Map<string, AskedCall>();
 	/** By interaction: withdraws what the client was asked. */
 	readonly #open = new Map<string, AbortController>();
-	/** The last plan that was shown. */
 	#plan = "";
 
 	constructor(settings: InteractionSettings) {
@@ -152,7 +148,6 @@ export class Interactions {
 		return answer(null);
 	}
 
-	/** The call that a request is about; of one that is not known, its tool alone. */
 	#callOf(id: string, tool: string): AskedCall {
 		return this.#calls.get(id) ?? { id, ...toClientCall(tool, {}) };
 	}

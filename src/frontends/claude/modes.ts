@@ -1,10 +1,9 @@
-// The permission modes of clients and those of sessions.
 import type { SessionMode } from "../../api/values/session-mode.ts";
 import type { PermissionMode } from "./wire.ts";
 
 const sessionModes: Readonly<Record<PermissionMode, SessionMode>> = {
 	default: "default",
-	// These two answer approvals by themselves.
+	// These two answer approvals themselves.
 	acceptEdits: "default",
 	dontAsk: "default",
 	plan: "plan",
@@ -13,7 +12,7 @@ const sessionModes: Readonly<Record<PermissionMode, SessionMode>> = {
 
 export const toSessionMode = (mode: PermissionMode): SessionMode => sessionModes[mode];
 
-/** The client's mode after the session's has changed; one that fits stays. */
+/** The client's mode after a change of the session's; a mode that still fits stays. */
 export function afterModeChange(mode: PermissionMode, changed: SessionMode): PermissionMode {
 	if (toSessionMode(mode) === changed) return mode;
 	if (changed === "plan") return "plan";

@@ -1,10 +1,8 @@
-// Opens the session that a client asks for.
 import { plainCreation } from "../../api/options.ts";
 import type { OpeningOptions, SessionHandle, SessionsApi } from "../../kernel/api.ts";
 import { toSessionMode } from "./modes.ts";
 import type { ClaudeOptions } from "./options.ts";
 
-/** What an opened session is: `startup` for a new one. */
 export interface OpenedSession {
 	readonly handle: SessionHandle;
 	readonly source: "startup" | "resume";
@@ -27,7 +25,6 @@ function toOpening({ isStrictMcp, mcpServers, maxSteps, ...options }: ClaudeOpti
 	return { ...servers, additionalDirs, environment, rules, ...(maxSteps === null ? {} : { maxSteps }) };
 }
 
-/** Null for a new session. */
 async function toStoredId(sessions: SessionsApi, { session, newId, workDir }: ClaudeOptions): Promise<string | null> {
 	if (session.kind === "new") return null;
 	const id = session.kind === "stored" ? session.id : (await sessions.list({ workDir, limit: 1 })).sessions[0]?.id;

@@ -1,4 +1,4 @@
-// The answer of a model as it is streamed, as events of the Messages API.
+// Streams an answer as events of the Messages API.
 import type { EventBody } from "../../api/values/event.ts";
 import { noUsage, toClientUsage } from "./results.ts";
 import { readClientCall } from "./tool-names.ts";
@@ -10,10 +10,7 @@ interface MessagePlace {
 
 type BlockKind = "text" | "thinking" | "tool_use";
 
-/**
- * Streams one message for each step. The input of a call comes as one delta, once it is complete: its members are renamed, which
- * fragments cannot be.
- */
+/** One message per step. Call input comes as one delta when complete, because its members are renamed. */
 export class PartialMessages {
 	#isOpen = false;
 	#block: BlockKind | null = null;
@@ -54,7 +51,6 @@ export class PartialMessages {
 		return [...begin, this.#delta({ type: "thinking_delta", thinking: part.think })];
 	}
 
-	/** Begins a block, unless one of this kind is open that goes on. */
 	#begin(kind: BlockKind, block: object, { id, model }: MessagePlace, isNew = false): readonly object[] {
 		if (this.#block === kind && !isNew) return [];
 		const ended = this.#endBlock();

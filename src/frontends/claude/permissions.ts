@@ -1,4 +1,3 @@
-// Approvals, questions and plans as `can_use_tool`, and what the client's answer comes to.
 import * as v from "valibot";
 import type { AnswerTo, ApprovalInteraction, Interaction } from "../../api/values/interaction.ts";
 import { ClientRefusal, type Frames } from "./frames.ts";
@@ -13,7 +12,6 @@ import {
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** A call that is about to be made, under the client's names. */
 export interface AskedCall {
 	readonly id: string;
 	readonly name: string;
@@ -26,9 +24,9 @@ export type Verdict =
 
 export interface PermissionSettings {
 	readonly frames: Frames;
-	/** Whether the client decides about tools: only then may it be asked. */
+	/** Only then may the client be asked. */
 	readonly asksClient: boolean;
-	/** Whether a path is in the directories of the session. */
+	/** Whether a path is in the session's directories. */
 	readonly isInside: (path: string) => boolean;
 	readonly setMode: (mode: PermissionMode) => Promise<void>;
 	readonly interrupt: () => Promise<void>;
@@ -37,9 +35,7 @@ export interface PermissionSettings {
 
 export class Permissions {
 	mode: PermissionMode;
-	/** Calls that a hook of the client has allowed. */
 	readonly #allowedCalls = new Set<string>();
-	/** Tools of the client's process that are allowed for the session. */
 	readonly allowedTools: Set<string>;
 	readonly #settings: PermissionSettings;
 
@@ -49,12 +45,10 @@ export class Permissions {
 		this.#settings = settings;
 	}
 
-	/** A hook has allowed this call: it is not asked about. */
 	allowCall(id: string): void {
 		this.#allowedCalls.add(id);
 	}
 
-	/** Decides an approval of the session. */
 	async decide(approval: ApprovalInteraction, call: AskedCall, signal: AbortSignal): Promise<AnswerTo<"approval">> {
 		const answer = (decision: "approve" | "approve_for_session" | "reject", feedback = "") =>
 			({ kind: "approval", decision, feedback }) as const;
@@ -69,7 +63,7 @@ export class Permissions {
 		return answer(verdict.forSession ? "approve_for_session" : "approve");
 	}
 
-	/** Decides about a tool of the client's process, whose input the client may change. */
+	/** The client may change the input of its own tools. */
 	async decideOwnTool(call: AskedCall, signal: AbortSignal): Promise<Verdict> {
 		const allowed = { kind: "allow", input: call.input, forSession: false } as const;
 		const server = call.name.split("__").slice(0, 2).join("__");
@@ -152,7 +146,6 @@ function toSuggestions({ grants = [] }: ApprovalInteraction): readonly Permissio
 	return [{ type: "addRules", rules, behavior: "allow", destination: "session" }];
 }
 
-/** Whether two updates add the same rules, whatever the destination: here they last for the session. */
 function isSameRules(one: PermissionUpdate, other: PermissionUpdate): boolean {
 	if (one.type !== other.type || one.behavior !== other.behavior) return false;
 	const texts = ({ rules = [] }: PermissionUpdate) =>
@@ -160,7 +153,6 @@ function isSameRules(one: PermissionUpdate, other: PermissionUpdate): boolean {
 	return isSame(texts(one), texts(other));
 }
 
-/** Whether two JSON values are the same, in whatever order their members are. */
 export function isSame(one: unknown, other: unknown): boolean {
 	if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return one === other;
 	const left = Object.entries(one);
@@ -168,14 +160,13 @@ export function isSame(one: unknown, other: unknown): boolean {
 	return left.length === right.size && left.every(([key, value]) => right.has(key) && isSame(value, right.get(key)));
 }
 
-/** What the model reads when a call was allowed only with another input. */
+/** What the model reads when a call was allowed only with other input. */
 export function changedInput(input: Input): string {
 	return `This call was not made: it is allowed only with this input, exactly: ${JSON.stringify(input)}`;
 }
 
 type Question = Extract<Interaction, { kind: "question" }>;
 
-/** The answer to questions that the client was asked as a call of the tool. */
 export function toAnswers({ questions }: Question, verdict: Verdict): AnswerTo<"question"> {
 	if (verdict.kind === "deny") return { kind: "question", answers: {} };
 	const { answers } = verdict.input;
@@ -187,17 +178,16 @@ export function toAnswers({ questions }: Question, verdict: Verdict): AnswerTo<"
 	};
 }
 
-/** The labels of the options that decline a plan. */
 const keepPlanning = "Reject";
 const refusals: ReadonlySet<string> = new Set([keepPlanning, "Reject and Exit"]);
 
-/** The answer to the question about a plan: the first way to carry it out, or what the client says instead. */
+/** The answer to a plan question: the first way to carry it out, or the client's own words. */
 export function toPlanAnswer({ questions }: Question, verdict: Verdict): AnswerTo<"question"> {
 	const [asked] = questions;
 	if (asked === undefined) return { kind: "question", answers: {} };
 	const approval = asked.options.find(({ label }) => !refusals.has(label))?.label ?? "Approve";
 	if (verdict.kind === "allow") return { kind: "question", answers: { [asked.question]: approval } };
-	// A reason that happens to be the label of an option must not choose it.
+	// A reason that equals an option's label must not choose that option.
 	const isLabel = asked.options.some(({ label }) => label === verdict.message);
 	return { kind: "question", answers: { [asked.question]: isLabel ? keepPlanning : verdict.message } };
 }

@@ -1,4 +1,3 @@
-// Events as messages of stream-json: one `assistant` for each complete part, one `user` for each tool result.
 import type { ContentPart, ToolReturn } from "../../api/values/content.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
 import { PartialMessages } from "./partial-messages.ts";
@@ -8,16 +7,14 @@ import { readClientCall } from "./tool-names.ts";
 export interface ProjectionSettings {
 	readonly sessionId: string;
 	readonly uuid: () => string;
-	/** The name of the model in use. */
 	readonly model: () => string;
-	/** Whether the client wants the answer as it is streamed. */
 	readonly wantsPartial: boolean;
 }
 
 export class Projection {
 	readonly #settings: ProjectionSettings;
 	readonly #partial: PartialMessages | null;
-	/** Names the message of the step of each agent, by the call that started the agent. */
+	/** By the call that started an agent: the id of its step's message. */
 	readonly #messages = new Map<string | null, string>();
 	/** Calls without a result, each with the call that started its agent. */
 	readonly #open = new Map<string, string | null>();
@@ -27,7 +24,6 @@ export class Projection {
 		this.#partial = settings.wantsPartial ? new PartialMessages() : null;
 	}
 
-	/** What is sent for an event; requests, `system/init` and `result` are not among it. */
 	take(event: AgentEvent): readonly object[] {
 		const parent = event.agentPath.at(-1)?.parentToolCallId ?? null;
 		return [...this.#streamed(event, parent), ...this.#complete(event, parent)];
@@ -151,7 +147,7 @@ export class Projection {
 	}
 }
 
-/** What a model said as a block; null for what clients have no block for. */
+/** Null for parts without a block. */
 function toBlock(part: ContentPart): object | null {
 	switch (part.type) {
 		case "text":

@@ -1,4 +1,3 @@
-// Prompts of clients as inputs of turns.
 import type { ContentPart, UserInput } from "../../api/values/content.ts";
 import type { PromptContent } from "./wire.ts";
 

@@ -1,4 +1,3 @@
-// The declaration of stream-json: control requests of clients, messages to them, and requests of the server.
 import * as v from "valibot";
 import type { Protocol } from "../shared/protocol.ts";
 import * as wire from "./wire.ts";
@@ -28,7 +27,7 @@ export const claudeProtocol = {
 
 export type ControlName = keyof (typeof claudeProtocol)["methods"];
 
-/** What else clients may request, each refused by name. */
+/** Requests refused by name. */
 export const refusedRequests = [
 	"mcp_set_servers",
 	"mcp_toggle",

@@ -1,4 +1,3 @@
-// What a turn comes to: its usage and cost, and the message `result`.
 import type { TokenUsage } from "../../api/values/content.ts";
 import type { TurnOutcome } from "../../api/values/event.ts";
 import type { ModelPrice } from "../../kernel/api.ts";
@@ -9,7 +8,6 @@ export interface Denial {
 	readonly tool_input: Readonly<Record<string, unknown>>;
 }
 
-/** The usage in the members that clients read. */
 export function toClientUsage(usage: TokenUsage) {
 	return {
 		input_tokens: usage.input_other,
@@ -21,11 +19,10 @@ export function toClientUsage(usage: TokenUsage) {
 
 export const noUsage: TokenUsage = { input_other: 0, output: 0, input_cache_read: 0, input_cache_creation: 0 };
 
-/** Counts one turn, the model calls of its subagents included. */
+/** Includes the model calls of subagents. */
 export class TurnCount {
 	readonly denials: Denial[] = [];
 	steps = 0;
-	/** The text of the last answer. */
 	text = "";
 	usage = noUsage;
 	/** In US dollars. */
@@ -66,7 +63,6 @@ interface Ending {
 	readonly structured?: unknown;
 }
 
-/** `isOverBudget`: the turn was cancelled because it cost too much. */
 export function toEnding(outcome: TurnOutcome, isOverBudget: boolean): Ending {
 	const error = (subtype: string, ...errors: string[]): Ending => ({ subtype, stopReason: null, errors });
 	if (isOverBudget) return error("error_max_budget_usd", "The budget of --max-budget-usd is used up.");
@@ -95,7 +91,6 @@ export interface ResultPlace {
 	readonly model: { readonly name: string; readonly contextWindow: number } | null;
 }
 
-/** The message that ends a turn. */
 export function toResult(count: TurnCount, ending: Ending, { sessionId, uuid, now, model }: ResultPlace) {
 	const duration = Math.max(0, Math.round(now - count.startedAt));
 	const isSuccess = ending.subtype === "success";

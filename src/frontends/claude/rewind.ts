@@ -1,4 +1,4 @@
-// Puts files back as they were at a prompt. Clients name a prompt by its uuid, which is the key of its turn.
+// Clients name a prompt by its uuid, which is the key of its turn.
 import path from "node:path";
 import type * as v from "valibot";
 import type { AgentEvent } from "../../api/values/event.ts";
@@ -22,12 +22,10 @@ export class KeyedTurns {
 		this.#session = session;
 	}
 
-	/** Takes an event of the session from the moment on at which the client was attached. */
 	take({ body, turnId }: AgentEvent): void {
 		if (body.type === "turn.started" && body.key !== undefined && turnId !== null) this.#turns.set(body.key, turnId);
 	}
 
-	/** Null for a key that no turn has. */
 	async find(key: string): Promise<string | null> {
 		this.#reading ??= this.#read();
 		await this.#reading;
@@ -39,7 +37,7 @@ export class KeyedTurns {
 	}
 }
 
-/** Restores the files, or says what that would do. Fails where nothing can be restored: some clients look no further. */
+/** Restores the files, or previews it. Fails if nothing can be restored, because some clients check no further. */
 export async function rewindFiles(
 	session: Session,
 	turns: KeyedTurns,

@@ -1,4 +1,3 @@
-// Serves one client of the Claude SDK: reads its frames until its input ends, and answers what it has asked for by then.
 import * as v from "valibot";
 import { createDeferred } from "../../base/deferred.ts";
 import { isRecord } from "../../base/json.ts";
@@ -12,13 +11,11 @@ import type { Result } from "./results.ts";
 import { userFrameSchema } from "./wire.ts";
 
 export interface ServedClaude {
-	/** Resolves with what went wrong on the connection, if anything did, once the client is gone and its prompts are answered. */
+	/** Resolves once the client is gone and its prompts are answered, with what went wrong, if anything. */
 	readonly ended: Promise<string | null>;
-	/** Ends the session's use and sends what is owed. */
 	finish(): Promise<void>;
 }
 
-/** Serves a client that sends frames. */
 export function serveClaude(
 	transport: LineTransport,
 	host: HostApi,
@@ -45,7 +42,7 @@ export function serveClaude(
 				else conversation.refusePrompt(describe(parsed.issues[0]));
 				return null;
 			}
-			// Nothing of the server's requests waits for these, and no request of the client can be withdrawn.
+			// No client request can be withdrawn.
 			case "control_cancel_request":
 			case "keep_alive":
 			case "update_environment_variables":
@@ -79,7 +76,6 @@ export function serveClaude(
 	};
 }
 
-/** Runs one prompt of a command line; messages go to the transport. */
 export async function runClaudePrompt(
 	transport: LineTransport,
 	host: HostApi,

@@ -1,14 +1,11 @@
-// The tools under the names that programs of the Claude SDK know, and their inputs: one table for messages, approvals, hooks
-// and history.
+// One table of tool names and inputs for messages, approvals, hooks and history.
 import { isRecord } from "../../base/json.ts";
 
 type Input = Readonly<Record<string, unknown>>;
 type Convert = (input: Input) => Input;
 
 interface ToolName {
-	/** Ours. */
 	readonly own: string;
-	/** The client's names; the first is sent. */
 	readonly client: readonly [string, ...string[]];
 	readonly toClient: Convert;
 	readonly toOwn: Convert;
@@ -32,7 +29,6 @@ function renamed(
 	};
 }
 
-/** Converts one member further, after the others were renamed. */
 function withMember(
 	name: ToolName,
 	[own, client]: readonly [string, string],
@@ -54,7 +50,7 @@ const each = (convert: Convert) => (value: unknown) =>
 
 const edit = renamed("", [""], ["old", "old_string"], ["new", "new_string"]);
 const renamedQuestion = renamed("", [""], ["multi_select", "multiSelect"]);
-/** What is empty is left out: clients do not know it. */
+/** Omits empty members, which clients do not know. */
 const question: Pick<ToolName, "toClient" | "toOwn"> = {
 	toOwn: renamedQuestion.toOwn,
 	toClient: (input) =>
@@ -118,13 +114,11 @@ const table: readonly ToolName[] = [
 const byOwn = new Map(table.map((name) => [name.own, name]));
 const byClient = new Map(table.flatMap((name) => name.client.map((client) => [client, name] as const)));
 
-/** The names of all built-in tools, as clients know them. */
 export const clientToolNames: readonly string[] = table.map(({ client: [first] }) => first);
 
-/** Tools that change files: the mode `acceptEdits` approves them. */
+/** Approved by the mode `acceptEdits`. */
 export const editingTools: ReadonlySet<string> = new Set(["WriteFile", "StrReplaceFile"]);
 
-/** Our name of a tool; another tool's name stays. */
 export function toOwnName(client: string): string {
 	return byClient.get(client)?.own ?? client;
 }
@@ -134,7 +128,6 @@ export interface ClientCall {
 	readonly input: Input;
 }
 
-/** A call under the client's names. */
 export function toClientCall(own: string, input: unknown): ClientCall {
 	const members = isRecord(input) ? input : {};
 	const name = byOwn.get(own);
@@ -144,7 +137,7 @@ export function toClientCall(own: string, input: unknown): ClientCall {
 	return { name: isSeveral ? several : first, input: name.toClient(members) };
 }
 
-/** The arguments of a call as the model wrote them, JSON text, under the client's names. */
+/** Parses the model's JSON arguments and renames them for the client. */
 export function readClientCall(own: string, written: string | null): ClientCall {
 	return toClientCall(own, parseArguments(written));
 }

@@ -1,4 +1,3 @@
-// The frames of stream-json: what clients send, and what they are sent.
 import * as v from "valibot";
 import { turnKeySchema } from "../../api/values/turn-options.ts";
 import { isRecord } from "../../base/json.ts";

@@ -1,4 +1,3 @@
-// A connection of the app-server: its method table and the handshake.
 import process from "node:process";
 import type * as v from "valibot";
 import type { ContentPart, UserInput } from "../../api/values/content.ts";
@@ -15,7 +14,7 @@ import { type CodexPlace, Threads } from "./threads.ts";
 import type * as wire from "./wire.ts";
 
 const { methods: shapes } = codexProtocol;
-/** Requests after the first one for an answer of the form. */
+/** Requests after the first one for an answer in the required form. */
 const formRetries = 2;
 
 type InitializeParams = v.InferOutput<typeof wire.initializeParamsSchema>;
@@ -254,7 +253,7 @@ export class CodexConnection implements SharedConnection {
 		return { turn: await thread.startTurn(toInput(input), options, approvalPolicy) };
 	}
 
-	/** Clients read the id of the turn that runs from the end of the message. */
+	/** Clients parse the running turn's id from the end of the message. */
 	async #checkTurn(threadId: string, expected: string): Promise<void> {
 		const { turnId } = await this.#threads.get(threadId).handle.session.snapshot();
 		if (turnId === expected) return;

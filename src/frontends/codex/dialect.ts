@@ -1,4 +1,3 @@
-// The app-server protocol of Codex: many threads over one connection.
 import type { Peer } from "../../ports/rpc/connection.ts";
 import { readEnvelope } from "../../ports/rpc/envelope.ts";
 import type { HostApi, HostDialect, SharedConnection } from "../shared/dialect.ts";
@@ -10,7 +9,7 @@ export function createCodexDialect(place: CodexPlace) {
 	return {
 		name: "codex",
 		rules: codexRules,
-		/** It is offered alone, so that whatever is sent is meant for it. */
+		/** Offered alone, so every first message belongs to it. */
 		claims: (value: unknown) => readEnvelope(value, codexRules).kind === "request",
 		converse: (kernelApi: HostApi, peer: Peer): SharedConnection => new CodexConnection(kernelApi, peer, place),
 	} satisfies HostDialect;

@@ -1,4 +1,3 @@
-// The JSON-RPC rules of the app-server: messages have no member `jsonrpc`.
 import { KernelError, type KernelErrorCode, toKernelError } from "../../base/errors.ts";
 import type { EnvelopeRules, ParamsProblem, RpcId } from "../../ports/rpc/envelope.ts";
 

@@ -1,10 +1,10 @@
-// The lines of `codex exec --experimental-json`: what the Codex SDK for TypeScript reads.
+// What the Codex SDK for TypeScript reads.
 import * as v from "valibot";
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const runStatus = v.picklist(["in_progress", "completed", "failed"]);
 
-/** Its members hold for every item; `id` is unique within one run. */
+/** `id` is unique within one run. */
 const item = <T extends string, E extends v.ObjectEntries>(type: T, entries: E) =>
 	v.object({ id: v.string(), type: v.literal(type), ...entries });
 
@@ -50,7 +50,6 @@ export type ExecUsage = v.InferOutput<typeof execUsageSchema>;
 
 const errorEntries = { message: v.string() };
 
-/** By type, which is a member of the line. */
 export const execEventSchemas = {
 	"thread.started": v.object({ thread_id: v.string() }),
 	"turn.started": v.object({}),

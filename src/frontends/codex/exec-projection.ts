@@ -1,4 +1,3 @@
-// Projects the events of one turn to the lines of `codex exec --experimental-json`, one entry per event type.
 import { isDeepStrictEqual } from "node:util";
 import { inputTokens, type Todo, type TokenUsage, type ToolReturn } from "../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../api/values/event.ts";
@@ -32,16 +31,13 @@ export class ExecProjection {
 	readonly threadId: string;
 	readonly workDir: string;
 	readonly servers = new ServerReports();
-	/** Which server has a tool. */
 	readonly serverOf = new Map<string, string>();
-	/** By the id that the model gave them. */
 	readonly calls = new Map<string, OpenCall>();
-	/** What the model has said in this step: a retry withdraws it. */
+	/** Text of this step so far; a retry withdraws it. */
 	said: { readonly type: "agent_message" | "reasoning"; readonly text: string }[] = [];
 	lastMessage = "";
 	usage = noUsage;
 	todoList: Extract<ExecItem, { type: "todo_list" }> | null = null;
-	/** Null until the turn is over. */
 	outcome: "completed" | "failed" | null = null;
 	#items = 0;
 
@@ -55,13 +51,13 @@ export class ExecProjection {
 	}
 
 	take({ body, agentPath }: AgentEvent): readonly ExecEvent[] {
-		// Of subagents only the tokens count: what they do is in the result of their call.
+		// Subagents only contribute tokens: their work is in the result of their call.
 		if (agentPath.length === 0) return entryOf(body.type).call(this, body);
 		if (body.type === "status.changed" && body.token_usage !== null) this.count(body.token_usage);
 		return nothing;
 	}
 
-	/** How the turn ends: also for one whose end no event reports, as it did not begin. Nothing for one that has ended. */
+	/** Also for a turn whose end no event reports because it did not begin. Nothing for an ended one. */
 	end(outcome: TurnOutcome): readonly ExecEvent[] {
 		if (this.outcome !== null) return nothing;
 		const open = [...this.calls.values()].flatMap((call) => this.settle(call, null));
@@ -82,7 +78,6 @@ export class ExecProjection {
 		return [...said, { type: "turn.completed", usage: this.usage }];
 	}
 
-	/** Something that a person should know and that does not end the turn. */
 	report(message: string): ExecEvent {
 		return this.completed({ id: this.newId(), type: "error", message });
 	}
@@ -97,7 +92,6 @@ export class ExecProjection {
 		return { type: "item.completed", item };
 	}
 
-	/** What was said since the last item. */
 	flush(): readonly ExecEvent[] {
 		const said = this.said;
 		this.said = [];
@@ -125,7 +119,7 @@ export class ExecProjection {
 		return [{ type, item: this.todoList }];
 	}
 
-	/** A call that ends: with its result, or without one because the turn was interrupted. */
+	/** Ends a call with its result, or without one because the turn was interrupted. */
 	settle({ id, call }: OpenCall, result: ToolReturn | null): readonly ExecEvent[] {
 		if (call.kind === "todo") {
 			const todos = result === null ? null : todosOf(result);
@@ -187,7 +181,7 @@ function toItem(id: string, call: ReadCall, server: string, workDir: string, res
 const entries: { readonly [T in EventType]: Entry<T> } = {
 	"turn.started": () => [{ type: "turn.started" }],
 	"turn.ended"({ outcome }) {
-		// A turn within a turn has no outcome.
+		// A nested turn has no outcome.
 		return outcome === null ? nothing : this.end(outcome);
 	},
 	"step.started"() {
@@ -223,7 +217,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"content.delta": ignored,
 	"content.completed"({ part }) {
 		if (part.type === "text" && part.text !== "") this.said.push({ type: "agent_message", text: part.text });
-		// Reasoning may be withheld, with a signature alone.
+		// Reasoning may be withheld, leaving only a signature.
 		if (part.type === "think" && part.think !== "") this.said.push({ type: "reasoning", text: part.think });
 		return nothing;
 	},
@@ -232,7 +226,7 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"tool.requested"({ call }) {
 		const said = this.flush();
 		const read = readCall(call);
-		// The list has one item for the whole turn.
+		// The to-do list has one item for the whole turn.
 		this.calls.set(call.id, { id: read.kind === "todo" ? "" : this.newId(), call: read });
 		return said;
 	},
@@ -263,7 +257,6 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"side-question.ended": ignored,
 };
 
-/** The entry of a type takes the body of that type; indexing by the type loses that. */
 function entryOf(type: EventType): Entry<EventType> {
 	return entries[type] as Entry<EventType>;
 }

@@ -1,4 +1,4 @@
-// Projects the events of a thread to notifications of the app-server, one entry per event type; of a history, to its turns.
+// Projects thread events to app-server notifications, and histories to turns.
 import { inputTokens, type TokenUsage, type ToolReturn, toParts, type UserInput } from "../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf, EventType, TurnOutcome } from "../../api/values/event.ts";
 import { ownEvents } from "../../api/values/own-events.ts";
@@ -35,16 +35,14 @@ interface Said {
 export class ThreadProjection {
 	readonly threadId: string;
 	readonly workDir: string;
-	/** The tools of the client. */
 	readonly clientTools: ReadonlySet<string>;
 	readonly serverOf = new Map<string, string>();
-	/** By the id that the model gave them, which is also that of their item within the turn. */
+	/** By the model's call id, which is also the item id within the turn. */
 	readonly calls = new Map<string, ReadCall>();
-	/** The calls that approvals are open about, by the id of the approval; and those that were declined. */
+	/** Calls with open approvals, by approval id, and declined calls. */
 	readonly asked = new Map<string, string>();
 	readonly declined = new Set<string>();
 	turn: Turn | null = null;
-	/** What the model is saying. */
 	said: Said | null = null;
 	lastMessage = "";
 	total = noUsage;
@@ -60,7 +58,7 @@ export class ThreadProjection {
 	take(event: AgentEvent): readonly Notification[] {
 		const { body, agentPath } = event;
 		if (agentPath.length === 0) return entryOf(body.type).call(this, body, event);
-		// What subagents do is in the result of their call.
+		// Subagents' work is in the result of their call.
 		if (body.type === "status.changed" && body.token_usage !== null) return this.count(body.token_usage);
 		return nothing;
 	}
@@ -167,7 +165,6 @@ export class ThreadProjection {
 		return [{ method: "thread/tokenUsage/updated", params: { ...this.place, tokenUsage } }];
 	}
 
-	/** A fragment of what the model says: begins an item unless one of this kind is open. */
 	say(type: Said["type"], delta: string, at: number): readonly Notification[] {
 		if (delta === "") return nothing;
 		const begun = this.said?.type === type ? [] : [this.started(this.#open(type), at)];
@@ -176,7 +173,6 @@ export class ThreadProjection {
 		return [...begun, { method: "item/reasoning/textDelta", params: { ...place, contentIndex: 0 } }];
 	}
 
-	/** The whole text of it. */
 	finish(type: Said["type"], text: string, at: number): readonly Notification[] {
 		if (text === "") return nothing;
 		const begun = this.said?.type === type ? [] : [this.started(this.#open(type), at)];
@@ -191,7 +187,7 @@ export class ThreadProjection {
 		return toSaid(type, this.said.id, "");
 	}
 
-	/** The item of a call: without a result while it runs, and when the turn ended first. */
+	/** Without a result while it runs, and when the turn ended first. */
 	toItem(id: string, call: ReadCall, result: ToolReturn | null, isOver: boolean): Item {
 		const failed = result === null ? isOver : result.is_error;
 		const status = failed ? "failed" : result === null ? "inProgress" : "completed";
@@ -337,12 +333,11 @@ const entries: { readonly [T in EventType]: Entry<T> } = {
 	"side-question.ended": ignored,
 };
 
-/** The entry of a type takes the body of that type; indexing by the type loses that. */
 function entryOf(type: EventType): Entry<EventType> {
 	return entries[type] as Entry<EventType>;
 }
 
-/** The turns that a history consists of, each with its items. */
+/** Collects a history's turns with their items. */
 export class TurnCollector {
 	readonly #turns: Turn[] = [];
 

@@ -1,4 +1,3 @@
-// The declaration of the app-server protocol: the shapes of its methods, notifications and requests.
 import type { Protocol } from "../shared/protocol.ts";
 import * as wire from "./wire.ts";
 import * as updates from "./wire-updates.ts";

@@ -1,4 +1,3 @@
-// What the kernel asks a client: approvals, questions and calls of the client's tools, as requests of the app-server.
 import * as v from "valibot";
 import { decodeArguments } from "../../api/values/call-arguments.ts";
 import { mediaPart, type ToolReturn, textPart } from "../../api/values/content.ts";
@@ -15,11 +14,9 @@ export interface RequestPlace {
 	readonly turnId: string;
 	readonly workDir: string;
 	readonly at: number;
-	/** Ends the turn, for a decision that does. */
 	cancelTurn(): void;
 }
 
-/** Null for what the protocol has no request for. */
 export function toRequest(interaction: Interaction, place: RequestPlace): Request | null {
 	switch (interaction.kind) {
 		case "approval":
@@ -39,7 +36,7 @@ function toApproval(interaction: ApprovalInteraction, place: RequestPlace): Requ
 	const shared = { threadId, turnId, itemId, reason, startedAtMs: at };
 	const isChange = subjects.length > 0 && subjects.every(({ kind }) => kind === "file");
 	const command = subjects.find((subject) => subject.kind === "command");
-	// Tools of servers and plugins have no request of their own: they are asked about as what they do.
+	// Server and plugin tools have no request of their own: they are asked about by their effect.
 	const run = { command: command?.text ?? summary, cwd: command?.cwd ?? workDir };
 	return {
 		kind: "interaction",
@@ -52,7 +49,7 @@ function toApproval(interaction: ApprovalInteraction, place: RequestPlace): Requ
 			if (!answer.success) return null;
 			const { decision } = answer.output;
 			if (decision === "cancel") place.cancelTurn();
-			// With it the model goes on; a plain refusal would end the turn.
+			// With feedback the model continues; a plain refusal would end the turn.
 			const feedback = decision === "decline" ? "The user declined it. Continue without it." : "";
 			return { kind: "approval", decision: decisions[decision], feedback };
 		},

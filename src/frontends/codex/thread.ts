@@ -1,5 +1,3 @@
-// A thread on one connection: sends its events and requests, and starts its turns.
-
 import type { UserInput } from "../../api/values/content.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
 import { eachOf } from "../../base/collections.ts";
@@ -22,7 +20,7 @@ import type { Turn } from "./wire-items.ts";
 export interface ThreadClient {
 	readonly name: string;
 	readonly version: string;
-	/** Whether it understands requests that are marked as experimental: questions. */
+	/** Whether it supports requests marked as experimental: questions. */
 	readonly isExperimental: boolean;
 	/** Notifications that it does not want. */
 	readonly unwanted: ReadonlySet<string>;
@@ -37,7 +35,7 @@ export interface ThreadSettings {
 export class AttachedThread {
 	readonly handle: SessionHandle;
 	readonly settings: ThreadSettings;
-	/** That of the running turn, which may differ from the thread's. */
+	/** The running turn's policy may differ from the thread's. */
 	policy: ApprovalPolicy;
 	readonly #attachment: Attachment;
 	readonly #pump: EventPump;
@@ -175,7 +173,6 @@ export class AttachedThread {
 		return request === null ? [] : [request];
 	}
 
-	/** Work that nobody waits for. */
 	#run(work: Promise<unknown>): void {
 		work.catch((thrown: unknown) => this.#log.error("A decision could not be delivered.", { error: thrown }));
 	}

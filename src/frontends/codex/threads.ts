@@ -1,4 +1,3 @@
-// The threads of a connection: opening, listing, reading and forking them.
 import { plainCreation } from "../../api/options.ts";
 import { eachOf } from "../../base/collections.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -11,19 +10,14 @@ import { AttachedThread, type ThreadClient, type ThreadSettings } from "./thread
 import type { ApprovalPolicy, OpenedThread, SandboxMode, SandboxPolicy, Thread } from "./wire.ts";
 import type { Turn } from "./wire-items.ts";
 
-/** The strictest first. */
 const sandboxes: readonly SandboxMode[] = ["read-only", "workspace-write", "danger-full-access"];
 
-/** Where the server runs, and what its commands may do. */
 export interface CodexPlace {
-	/** The directory of settings and sessions. */
 	readonly home: string;
-	/** The sandbox of the settings. */
 	readonly sandbox: SandboxMode;
 	readonly hasNetwork: boolean;
 }
 
-/** What the client asks of a thread that it opens. */
 export interface Wishes {
 	readonly model: string | null;
 	readonly cwd: string | null;
@@ -52,7 +46,6 @@ export class Threads {
 		this.#client = client;
 	}
 
-	/** A thread that this client has opened. */
 	get(threadId: string): AttachedThread {
 		const thread = this.#attached.get(threadId);
 		if (thread !== undefined) return thread;
@@ -87,7 +80,7 @@ export class Threads {
 		return { ...opened, thread: { ...opened.thread, forkedFromId: threadId } };
 	}
 
-	/** Archived threads can be listed, and not be opened. */
+	/** Archived threads can be listed but not opened. */
 	async list(cwd: string | null, cursor: string | null, limit: number | null, isArchived: boolean) {
 		const { sessions, next } = await this.#kernelApi.sessions.list({
 			...(cwd === null ? {} : { workDir: cwd }),
@@ -110,7 +103,6 @@ export class Threads {
 		});
 	}
 
-	/** Does something with a thread, whether this client has opened it or not. */
 	async using<Result>(threadId: string, work: (handle: SessionHandle) => Promise<Result>): Promise<Result> {
 		const attached = this.#attached.get(threadId);
 		if (attached !== undefined) return await work(attached.handle);
@@ -143,7 +135,7 @@ export class Threads {
 		this.#leave(threadId);
 	}
 
-	/** Fails for a sandbox that is stricter than that in force: the thread could do more than its client believes. */
+	/** Fails for a sandbox stricter than the actual one: the thread could do more than its client believes. */
 	checkSandbox(asked: SandboxMode | null): void {
 		const { sandbox } = this.#place;
 		if (asked === null || sandboxes.indexOf(asked) >= sandboxes.indexOf(sandbox)) return;
@@ -174,7 +166,6 @@ export class Threads {
 	async #open(
 		handle: SessionHandle,
 		settings: ThreadSettings,
-		/** Of a thread that exists already. */
 		wishes: Wishes | null,
 		withTurns: boolean,
 	): Promise<OpenedThread> {
@@ -265,7 +256,7 @@ export class Threads {
 	}
 }
 
-/** Seconds since the epoch, from an id that is ordered by time; null for another one. */
+/** Seconds since the epoch, from a time-ordered id; null for others. */
 function createdAt(id: string): number | null {
 	const digits = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(id);
 	return digits === null ? null : Math.floor(Number.parseInt(`${digits[1]}${digits[2]}`, 16) / 1000);

@@ -1,9 +1,9 @@
-// Which of the agent's tools the vocabulary of Codex has an item for, and what of their arguments it shows.
+// Maps tools to items of the Codex vocabulary, with the arguments that it shows.
 import { decodeArguments } from "../../api/values/call-arguments.ts";
 import type { ToolCall } from "../../api/values/content.ts";
 import { isRecord } from "../../base/json.ts";
 
-/** Tools without an item of their own are shown as tools of a server of this name. */
+/** Tools without an item of their own are shown as tools of this server. */
 export const ownServer = "agentwire";
 
 export type CallKind = "command" | "file-change" | "web-search" | "todo" | "other";
@@ -16,13 +16,12 @@ const kinds: Readonly<Record<string, CallKind>> = {
 	SetTodoList: "todo",
 };
 
-/** A tool call, read once. */
 export interface ReadCall {
 	readonly name: string;
 	readonly kind: CallKind;
-	/** Arguments that are no JSON stay text. */
+	/** Invalid JSON stays text. */
 	readonly given: unknown;
-	/** A text among the arguments; empty when there is none. */
+	/** A text argument; empty if there is none. */
 	text(member: string): string;
 }
 

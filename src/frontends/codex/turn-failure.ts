@@ -1,8 +1,6 @@
-// Why a turn did not complete its task, as a sentence for people.
 import type { TurnOutcome } from "../../api/values/event.ts";
 import { truncationText } from "../../api/values/truncation.ts";
 
-/** Null for a turn that did. */
 export function turnFailureText(outcome: TurnOutcome): string | null {
 	switch (outcome.status) {
 		case "finished":

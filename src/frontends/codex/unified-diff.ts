@@ -1,4 +1,3 @@
-// The change of a file as a unified diff: each block is a hunk, all of whose lines are replaced.
 import type { DiffBlock } from "../../api/values/content.ts";
 
 const lines = (text: string, mark: string) => {

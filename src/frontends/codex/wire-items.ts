@@ -1,10 +1,9 @@
-// The items of a turn in the app-server protocol.
 import * as v from "valibot";
 
 const item = <T extends string, E extends v.ObjectEntries>(type: T, entries: E) =>
 	v.object({ type: v.literal(type), id: v.string(), ...entries });
 const callStatus = v.picklist(["inProgress", "completed", "failed"]);
-/** Of what may need an approval. */
+/** For items that may need approval. */
 const actStatus = v.picklist(["inProgress", "completed", "failed", "declined"]);
 
 export const changeSchema = v.object({
@@ -67,7 +66,6 @@ export const turnSchema = v.object({
 	status: v.picklist(["inProgress", "completed", "interrupted", "failed"]),
 	items: v.array(itemSchema),
 	error: v.nullable(turnErrorSchema),
-	/** Seconds since the epoch. */
 	startedAt: v.nullable(v.number()),
 	completedAt: v.nullable(v.number()),
 	durationMs: v.nullable(v.number()),

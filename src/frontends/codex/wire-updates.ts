@@ -1,4 +1,3 @@
-// What the app-server sends on its own: notifications, and requests to its client.
 import * as v from "valibot";
 import { threadSchema, threadStatusSchema } from "./wire.ts";
 import { contentItemSchema, itemSchema, turnErrorSchema, turnSchema } from "./wire-items.ts";

@@ -1,4 +1,3 @@
-// The shapes of the app-server's methods.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import { turnSchema } from "./wire-items.ts";
@@ -60,7 +59,6 @@ export const initializeResultSchema = v.object({
 	platformOs: text,
 });
 
-/** What a thread may be opened with, each time again. */
 const opening = {
 	model: maybe(text),
 	cwd: maybe(text),

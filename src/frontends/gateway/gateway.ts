@@ -1,5 +1,4 @@
-// The gateway: serves a host's sessions to several clients over HTTP. Requests are POSTs, events are server-sent events; access
-// is checked before a request is processed.
+// Requests are POSTs, events are server-sent events; access is checked before a request is processed.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -32,7 +31,6 @@ import { type EventSink, ResponseSink } from "./streams/event-sink.ts";
 import { carryEvents, type StreamOptions } from "./streams/event-stream.ts";
 import { WriteRounds } from "./streams/write-rounds.ts";
 
-/** Maximum connections, and maximum event streams among them. */
 export const connectionLimit = 1024;
 export const streamLimit = 512;
 /** Milliseconds for a client to send its headers, and its whole request. */
@@ -46,17 +44,13 @@ export interface GatewayOptions {
 	/** The workers that run the sessions; absent if this process does. */
 	readonly workers?: ListWorkers;
 	readonly server: { readonly name: string; readonly version: string };
-	/** A literal address. */
 	readonly address: string;
-	/** 0 for any free port. */
 	readonly port: number;
-	/** Additional host names, such as a proxy's. */
 	readonly names: readonly string[];
 	/** PEM texts; null for plain HTTP. */
 	readonly tls: TlsFiles | null;
 	readonly tokens: Tokens;
 	readonly queues: QueueStore;
-	/** Model setup for new users; null if not available. */
 	readonly setup: Setup | null;
 	/** Completes directory paths; absent if the sessions run on another machine. */
 	readonly findDirectories?: FindDirectories;
@@ -76,13 +70,11 @@ export interface Gateway {
 	close(): Promise<void>;
 }
 
-/** An admitted request. */
 interface Visit {
 	readonly request: IncomingMessage;
 	readonly response: ServerResponse;
 	readonly scope: Scope;
 	readonly token: string;
-	/** After the question mark, as sent. */
 	readonly query: string;
 }
 
@@ -148,7 +140,6 @@ class Visits {
 		void this.#sockets?.then((sockets) => sockets.close());
 	}
 
-	/** Serves or refuses a WebSocket client. Never rejects. */
 	async upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
 		stream.on("error", () => {});
 		try {
@@ -180,7 +171,6 @@ class Visits {
 		return sockets;
 	}
 
-	/** Answers a request. Never rejects. */
 	async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
 		// A broken connection ends its stream; nothing else to do.
 		response.on("error", () => {});
@@ -217,7 +207,6 @@ class Visits {
 		sendText(response, 200, type, text);
 	}
 
-	/** The page is public for accepted host names, because it shows nothing without a token. */
 	#sendPage(request: IncomingMessage, response: ServerResponse): boolean {
 		const { page } = this.#options;
 		if (page === null || this.#access === null || this.#access.checkPlace(toFacts(request)) !== null) return false;
@@ -313,7 +302,6 @@ class Visits {
 		return readStreamOptions(query, typeof last === "string" ? last : null, scope);
 	}
 
-	/** `POST /events`: streams one session with `session.attach` parameters. */
 	async #streamBody(visit: Visit): Promise<void> {
 		const params = await this.#bodies.use(visit.request, async (bytes) =>
 			readParams(attachOperation.params, parseBody(bytes), "session.attach"),

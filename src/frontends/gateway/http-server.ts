@@ -1,4 +1,3 @@
-// The HTTP and HTTPS servers of this process: request timeouts, listening and shutdown.
 import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { Socket } from "node:net";
@@ -6,7 +5,6 @@ import type { Duplex } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import { runsOnBun } from "../../base/program-form.ts";
 
-/** A certificate and its key as PEM texts. */
 export interface TlsFiles {
 	readonly certificate: string;
 	readonly key: string;
@@ -25,9 +23,7 @@ export interface HttpServerOptions {
 	readonly connectionLimit: number;
 	readonly clock: Clock;
 	readonly onRequest: RequestListener;
-	/** Takes over a WebSocket connection; absent to refuse them. */
 	readonly onUpgrade?: (request: IncomingMessage, stream: Duplex, head: Buffer) => void;
-	/** Called for an error after listening has begun. */
 	readonly onError: (error: Error) => void;
 }
 
@@ -97,10 +93,7 @@ export class HttpServer {
 		return bound === null || typeof bound === "string" ? port : bound.port;
 	}
 
-	/**
-	 * Stops accepting, and closes connections without a complete request. Pending answers and upgraded connections get `patience`
-	 * milliseconds. Resolves when all are closed.
-	 */
+	/** Closes idle connections at once; pending answers and upgraded connections get `patience` milliseconds. */
 	async close(patience: number): Promise<void> {
 		this.#isEnding = true;
 		const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
@@ -169,10 +162,7 @@ const nameOf = ({ remoteAddress = "", remotePort = 0 }: Socket): string => `${re
 
 const offersWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === "websocket";
 
-/**
- * A request that ignores offers of protocols other than WebSocket, as RFC 9110 §7.8 allows: many clients offer HTTP/2. Otherwise
- * the server would pass the connection to the WebSocket handler and read no body.
- */
+/** Ignores offers such as HTTP/2 (RFC 9110 §7.8), which would otherwise reach the WebSocket handler without a body. */
 class PlainRequest extends IncomingMessage {
 	constructor(socket: Socket) {
 		super(socket);

@@ -1,4 +1,3 @@
-// The gateway's methods: the public operations, and its own for setup, queues and workers.
 import type * as v from "valibot";
 import type { SessionHandle, SessionsApi } from "../../kernel/api.ts";
 import {

@@ -16,9 +16,7 @@ const requestTime = 10_000;
 
 export interface OperationsServerOptions {
 	readonly host: string;
-	/** 0 for any free port. */
 	readonly port: number;
-	/** PEM texts; null for plain HTTP. */
 	readonly tls: TlsFiles | null;
 	readonly tokens: Pick<Tokens, "scopeOf">;
 	readonly operations: Pick<Operations, "isReady"> & {
@@ -31,7 +29,6 @@ export interface OperationsServerOptions {
 
 export interface OperationsServer {
 	readonly port: number;
-	/** Closes its connections; resolves once they are closed. */
 	close(): Promise<void>;
 }
 

@@ -1,17 +1,14 @@
-// Health and metrics of a gateway.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HttpRefusal, protectingHeaders } from "./replies.ts";
 
 export interface ConnectionCounts {
 	readonly streams: number;
-	/** Streams and WebSockets. */
 	readonly clients: number;
 }
 
 export interface Operations {
 	/** Whether the store answers. Never rejects. */
 	isReady(): Promise<boolean>;
-	/** The metrics text and its media type. */
 	metrics(connections: ConnectionCounts): Promise<{ readonly type: string; readonly text: string }>;
 }
 
@@ -21,7 +18,6 @@ export function toHealthPath({ url = "" }: IncomingMessage): "/healthz" | "/read
 	return path === "/healthz" || path === "/readyz" ? path : null;
 }
 
-/** Reveals only whether the server works, so it needs no token. */
 export function sendHealth(request: IncomingMessage, response: ServerResponse, isWell: boolean): void {
 	if (request.method !== "GET" && request.method !== "HEAD") {
 		throw new HttpRefusal(405, "This path accepts only GET and HEAD.", { allow: "GET, HEAD" });

@@ -1,5 +1,4 @@
-// The web page's files: read once, and public, because they hold no secrets. The page gets its token from the URL fragment, which
-// browsers do not send.
+// Public, because the files hold no secrets: the page gets its token from the URL fragment.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import path from "node:path";
 import type { Files } from "../../ports/files/port.ts";
@@ -11,7 +10,6 @@ interface PageFile {
 	readonly compressed: Buffer | null;
 }
 
-/** By request path. */
 export type PageFiles = ReadonlyMap<string, PageFile>;
 
 const types: Readonly<Record<string, string>> = {
@@ -35,7 +33,6 @@ export async function readPage(directory: string, files: Files): Promise<PageFil
 	return page;
 }
 
-/** Sends a page file for a checked address; returns false for other paths. */
 export function sendPageFile(page: PageFiles, request: IncomingMessage, response: ServerResponse): boolean {
 	const [at = ""] = (request.url ?? "").split("?");
 	const file = page.get(at);

@@ -1,5 +1,4 @@
-// Queued prompts, shared by all clients of a session. After a finished turn the next one starts; after a failed or stopped turn
-// they wait until a user sends one.
+// After a finished turn the next prompt starts; after a failed or stopped turn they wait for a user.
 
 import type { Cursor } from "../../api/values/event.ts";
 import type { PromptFile } from "../../api/values/prompt-file.ts";
@@ -43,7 +42,6 @@ interface QueueParts {
 
 export class PromptQueues {
 	readonly #parts: QueueParts;
-	/** Queues with prompts or watchers. */
 	readonly #queues = new Map<string, SessionQueue>();
 
 	constructor(parts: QueueParts) {
@@ -59,10 +57,7 @@ export class PromptQueues {
 		return this.#use(sessionId, async (queue) => queue.shown());
 	}
 
-	/**
-	 * Appends a prompt, or sends it at once if no turn runs and the queue is empty. `id` identifies a retried prompt, whose turn
-	 * starts only once; null for none.
-	 */
+	/** Appends a prompt, or sends it at once if nothing runs or waits. `id` makes a retry start its turn only once. */
 	add(
 		sessionId: string,
 		input: string,
@@ -109,7 +104,6 @@ export class PromptQueues {
 	}
 }
 
-/** The queue of one session. Its methods, except `watch` and `close`, run one at a time in order. */
 class SessionQueue {
 	readonly #sessionId: string;
 	readonly #parts: QueueParts;
@@ -164,7 +158,6 @@ class SessionQueue {
 		};
 	}
 
-	/** Runs the work after all earlier work, once the stored prompts are loaded. */
 	inOrder<R>(work: () => Promise<R>): Promise<R> {
 		this.#loaded ??= this.#parts.store.read(this.#sessionId).then((prompts) => {
 			this.#prompts = prompts;
@@ -243,7 +236,6 @@ class SessionQueue {
 		throw new KernelError("invalid-input", "This prompt is no longer queued: it was sent or removed.");
 	}
 
-	/** Prompts are on disk before they are shown. */
 	async #replace(prompts: readonly QueuedPrompt[]): Promise<void> {
 		await this.#parts.store.write(this.#sessionId, prompts);
 		this.#prompts = prompts;
@@ -255,7 +247,6 @@ class SessionQueue {
 		for (const show of this.#watchers) show(this.shown());
 	}
 
-	/** Follows the session's turns. Fails like acquiring it. */
 	async #follow(): Promise<SessionHandle> {
 		if (this.#following !== null) return this.#following.handle;
 		const handle = await this.#parts.sessions.acquire(this.#sessionId);
@@ -361,7 +352,6 @@ class SessionQueue {
 	}
 }
 
-/** Fails with `overloaded` if the queue of a session is full. */
 function checkSize(prompts: readonly QueuedPrompt[]): void {
 	if (prompts.reduce((sum, each) => sum + sizeOf(each), 0) <= queueSize) return;
 	throw new KernelError(

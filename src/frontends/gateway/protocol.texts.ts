@@ -1,4 +1,3 @@
-// Descriptions of the gateway's own methods, only for the documentation.
 import type { OwnMethodName } from "./protocol.ts";
 
 export const ownMethodTexts: Readonly<Record<OwnMethodName, string>> = {

@@ -12,18 +12,15 @@ const session = { sessionId: text };
 const none = v.strictObject({});
 const onSession = v.strictObject(session);
 
-/** The queued prompts, with only the names of their files. */
 export const queueSchema = v.object({
 	prompts: v.array(
 		v.object({
 			id: text,
 			input: text,
 			files: v.array(v.object({ name: text, type: text })),
-			/** Milliseconds since 1970. */
 			at: v.number(),
 		}),
 	),
-	/** Why the first prompt could not be sent. */
 	failure: v.nullable(text),
 });
 

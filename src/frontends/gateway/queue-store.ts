@@ -18,7 +18,6 @@ export type QueuedPrompt = v.InferOutput<typeof queuedPromptSchema>;
 const fileSchema = v.object({ prompts: v.array(queuedPromptSchema) });
 
 export interface QueueStore {
-	/** Empty if there are none or they cannot be read. */
 	read(sessionId: string): Promise<readonly QueuedPrompt[]>;
 	write(sessionId: string, prompts: readonly QueuedPrompt[]): Promise<void>;
 }

@@ -7,7 +7,6 @@ export const rememberedAnswers = 1000;
 export const answerLife = 600_000;
 
 interface Remembered {
-	/** Digest of the request, because a key applies to one request. */
 	readonly digest: string;
 	readonly answer: Promise<unknown>;
 	readonly at: number;
@@ -23,10 +22,7 @@ export class RepeatedRequests {
 		this.#now = now;
 	}
 
-	/**
-	 * Does the work, or returns the cached answer for this key. Failures are not cached, because nothing was done. Fails with
-	 * `invalid-input` for a key used with another request.
-	 */
+	/** Failures are not cached, because nothing was done. Fails `invalid-input` for a key used with another request. */
 	async once(key: string, request: string, work: () => Promise<unknown>): Promise<unknown> {
 		this.#forgetOld();
 		const digest = createHash("sha256").update(request, "utf8").digest("hex");

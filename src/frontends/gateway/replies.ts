@@ -1,4 +1,3 @@
-// HTTP responses with their common headers, and size-limited request bodies.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { KernelError } from "../../base/errors.ts";
@@ -19,7 +18,6 @@ export const protectingHeaders = {
 	"x-frame-options": "DENY",
 } as const;
 
-/** An error response: the HTTP status and a text for display. */
 export class HttpRefusal extends Error {
 	override readonly name = "HttpRefusal";
 	readonly status: number;
@@ -124,7 +122,6 @@ function tooLarge(): HttpRefusal {
 	return new HttpRefusal(413, `A body can have at most ${bodyLimit / 1024 / 1024} MiB.`, { connection: "close" });
 }
 
-/** The HTTP status for a kernel error outside of JSON-RPC. */
 export function toStatus(error: KernelError): number {
 	switch (error.code) {
 		case "invalid-input":

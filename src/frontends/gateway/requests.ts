@@ -1,4 +1,3 @@
-// Parses request addresses: sessions with cursors, and history pages.
 import type { IncomingMessage } from "node:http";
 import { type Grade, grades, type OperationParams, type Scope } from "../../api/operations.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -14,10 +13,7 @@ const refuse = (text: string): never => {
 	throw new KernelError("invalid-input", text);
 };
 
-/**
- * Parses `sessions=ID@EPOCH:SEQ,ID…&grade=delta|block&role=control|observe&client=NAME`; each id is percent-encoded.
- * `lastEventId` is the header of that name: the cursor of one of the sessions. Fails with `invalid-input`.
- */
+/** Parses `sessions=ID@EPOCH:SEQ,ID…&grade=delta|block&role=control|observe&client=NAME`. `lastEventId` is a cursor. */
 export function readStreamOptions(query: string, lastEventId: string | null, scope: Scope): StreamOptions {
 	const known = ["sessions", "grade", "role", "client"];
 	const values = new Map<string, string>();
@@ -53,7 +49,6 @@ function readGrade(value: string | undefined): Grade {
 	return grades.find((each) => each === value) ?? refuse(`The parameter 'grade' must be ${grades.join(" or ")}.`);
 }
 
-/** A session and the cursor after which its events start. */
 type Subscription = Pick<OperationParams<"session.attach">, "sessionId" | "after">;
 
 function readSubscription(text: string): Subscription {
@@ -83,7 +78,6 @@ export function decoded(text: string): string {
 	}
 }
 
-/** A history page: the last `limit` events before number `before`, or before the end. */
 export interface PageRequest {
 	readonly before: number | null;
 	readonly limit: number;

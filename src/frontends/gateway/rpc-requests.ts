@@ -1,4 +1,3 @@
-// Answers `POST /rpc`: one JSON-RPC 2.0 request per body. Its errors have HTTP status 200, except for invalid requests.
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Scope } from "../../api/operations.ts";
@@ -15,11 +14,9 @@ import { sendJson } from "./replies.ts";
 export interface RequestTrace {
 	/** The parent span for everything it starts; null for none. */
 	readonly place: string | null;
-	/** Ends the trace with the error class, or null. */
 	end(error: string | null): void;
 }
 
-/** An admitted request with its whole body. */
 export interface RpcRequest {
 	readonly request: IncomingMessage;
 	readonly response: ServerResponse;
@@ -30,9 +27,7 @@ export interface RpcRequest {
 
 export interface RpcRequestsOptions {
 	readonly call: CallMethod;
-	/** Starts a request's trace, with its `traceparent` header; absent for none. */
 	readonly trace?: (method: string, parent: string | null) => RequestTrace;
-	/** Records a call's error before it is answered. */
 	noteFailure(thrown: unknown): void;
 	readonly clock: Pick<Clock, "monotonic">;
 }
@@ -100,7 +95,6 @@ function checkKey(key: string | readonly string[]): string {
 	throw new KernelError("invalid-input", "An Idempotency-Key must have 1 to 200 characters.");
 }
 
-/** The key is the same at every gateway with this token, differs between clients, and does not reveal the token. */
 function toTurnKey(token: string, key: string): string {
 	return createHash("sha256").update(`${token} ${key}`, "utf8").digest("hex");
 }

@@ -1,11 +1,7 @@
-// Sets up a model from the web page: a provider with a key, a sign-in, or a demo session with a scripted model. Responses never
-// contain a key.
+// A provider with a key, a sign-in, or a scripted demo. Responses never contain a key.
 import * as v from "valibot";
 import { errorText, KernelError } from "../../base/errors.ts";
 
-/**
- * The providers whose models can be added. `compatible` is any service with the OpenAI chat completions API at a custom address.
- */
 export const providerChoices = ["moonshot", "anthropic", "openai", "gemini", "compatible"] as const;
 
 const word = v.pipe(v.string(), v.minLength(1), v.maxLength(1000), v.regex(/^[ -~\u00a0-\uffff]*$/));
@@ -13,7 +9,6 @@ const word = v.pipe(v.string(), v.minLength(1), v.maxLength(1000), v.regex(/^[ -
 const providerEntries = {
 	provider: v.picklist(providerChoices),
 	key: v.pipe(v.string(), v.maxLength(1000), v.regex(/^[\x21-\x7e]*$/)),
-	/** The API address; absent for the provider's own. */
 	baseUrl: v.exactOptional(word),
 };
 export const providerSchema = v.strictObject(providerEntries);
@@ -23,7 +18,6 @@ export const modelSchema = v.strictObject({
 	...providerEntries,
 	/** The name sent to the provider. */
 	model: word,
-	/** Tokens. */
 	contextSize: v.pipe(v.number(), v.safeInteger(), v.minValue(1000)),
 });
 export type ModelEntry = v.InferOutput<typeof modelSchema>;
@@ -35,15 +29,12 @@ export interface OfferedModel {
 	readonly contextSize: number | null;
 }
 
-/** The program's setup functions. All methods fail with a KernelError whose text is for display. */
 export interface Setup {
 	/** The models available for this key. Asks the provider, so that a wrong key is found at once. */
 	offered(entry: ProviderEntry): Promise<readonly OfferedModel[]>;
-	/** Adds the model to the user's settings, for new sessions; returns its alias. */
 	add(entry: ModelEntry): Promise<string>;
 	/** Signs in to the platform; calls `show` with what the user has to confirm. */
 	signIn(show: (prompt: SignInPrompt) => void, signal: AbortSignal): Promise<void>;
-	/** Creates a project and a scripted model for it. */
 	createDemo(): Promise<{ readonly workDir: string; readonly model: string; readonly input: string }>;
 }
 
@@ -54,7 +45,6 @@ export interface SignInPrompt {
 
 export const signInSchema = v.object({
 	status: v.picklist(["none", "starting", "waiting", "done", "failed"]),
-	/** The pending confirmation: where, and the code. */
 	prompt: v.nullable(v.object({ url: v.string(), code: v.string() })),
 	message: v.nullable(v.string()),
 });
@@ -74,7 +64,6 @@ export class SignIn {
 		return this.#state;
 	}
 
-	/** Starts a sign-in unless one is in progress. */
 	start(): SignInState {
 		const setup = available(this.#setup);
 		if (this.#running !== null) return this.#state;

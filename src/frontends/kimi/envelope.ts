@@ -1,4 +1,3 @@
-// The JSON-RPC rules of Kimi Wire (wire-protocol §1.2, §1.3, §11).
 import type { EnvelopeRules } from "../../ports/rpc/envelope.ts";
 import { toErrorObject } from "../shared/error-numbers.ts";
 import { errorNumbers } from "./errors.ts";

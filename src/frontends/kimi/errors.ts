@@ -1,4 +1,3 @@
-// The error numbers of Kimi Wire (wire-protocol §1.7).
 import type { ErrorNumbers } from "../shared/error-numbers.ts";
 
 export const errorNumbers: ErrorNumbers = {

@@ -1,5 +1,3 @@
-// The Kimi Wire methods, one row each (wire-protocol §2).
-
 import { inputText, type UserInput } from "../../api/values/content.ts";
 import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
 import { hookEvents } from "../../api/values/hooks/hook-event.ts";
@@ -38,27 +36,19 @@ export class KimiConnection implements SharedConnection {
 	readonly #kernelApi: KernelApi;
 	readonly #peer: Peer;
 	readonly #pump: EventPump;
-	/**
-	 * The accepted tools. A repeated `initialize` adds to them and replaces equal names; all are then checked again, because the
-	 * limits apply to the total.
-	 */
+	/** A repeated `initialize` adds to them and replaces equal names; limits apply to the total. */
 	#tools: readonly ClientToolDeclaration[] = [];
 	#client: AttachOptions["client"] = null;
 	#capabilities: AttachOptions["capabilities"] = [];
 	#audience: Audience;
 	#deltaLines: DeltaLines;
-	/** Null before the first handshake: settings hooks then run without events. */
 	#hooks: AttachOptions["hooks"] = null;
 	#attachment: Attachment | null = null;
-	/**
-	 * Set during a handshake, and while a client without one is attached: requests after `initialize` wait for it, in order of
-	 * arrival.
-	 */
+	/** Set during a handshake or while a client without one is attached: later requests wait, in order. */
 	#initializing: Promise<void> | null = null;
 	/** Whether a prompt is unanswered: for the client, its turn ends with the response. */
 	#isPrompting = false;
 	#replay: AbortController | null = null;
-	/** Whether the client has left a continuing session. */
 	#isGone = false;
 
 	constructor(kernelApi: KernelApi, peer: Peer) {
@@ -225,7 +215,6 @@ export class KimiConnection implements SharedConnection {
 		respond({});
 	}
 
-	/** The answer to an approval sent to this client. */
 	#takeEvent(payload: ClientEvent["payload"]): void {
 		this.#pump.answer(payload.request_id, payload, "approval");
 	}
@@ -277,7 +266,6 @@ export class KimiConnection implements SharedConnection {
 		}
 	}
 
-	/** Attaches the client with these tools in addition to those accepted so far. */
 	async #attach(declared: readonly ClientToolDeclaration[]): Promise<Attachment> {
 		const names = new Set(declared.map(({ name }) => name));
 		const tools = [...this.#tools.filter(({ name }) => !names.has(name)), ...declared];
@@ -306,7 +294,6 @@ function busy(): KernelError {
 	return new KernelError("busy", "An agent turn is already in progress");
 }
 
-/** The result for these declarations only. */
 function ofNames(
 	{ accepted, rejected }: Attachment["tools"],
 	declared: readonly ClientToolDeclaration[],

@@ -1,5 +1,3 @@
-// Adapts messages to older Kimi Wire clients: fewer messages or former names, as configured, and one former field for clients
-// that declare an old version or none (§7.4).
 import type { ContentPart } from "../../api/values/content.ts";
 import type { AgentPathEntry, EventBody } from "../../api/values/event.ts";
 import { formerNameOf, nameIn, predates } from "../../formats/history.ts";
@@ -9,7 +7,6 @@ import { toMessageType } from "../../formats/message-names.ts";
 import type { EventRecord } from "../../formats/record.ts";
 import type { Compatibility } from "../shared/dialect.ts";
 
-/** What decides which messages a client receives. */
 export interface Audience extends Compatibility {
 	/** The version the client declared; null without a handshake. */
 	readonly declared: string | null;
@@ -24,7 +21,6 @@ export const partNames: { readonly [T in ContentPart["type"]]: string } = {
 	video_url: "VideoURLPart",
 };
 
-/** The message of an event for this audience, wrapped for subagents; null to send none. */
 export function toDelivered({ body, agentPath }: EventRecord, audience: Audience): Message | null {
 	const message = toMessage(body);
 	const type = message === null ? null : nameFor(message.type, body, audience);

@@ -1,5 +1,4 @@
-// Projects events to Kimi Wire messages, one entry per event type. Main agent output is sent as deltas only, subagent output in
-// merged form only (wire-protocol §4.7). older-clients.ts adapts messages to older clients.
+// Main agent output is sent as deltas only, subagent output in merged form only (wire-protocol §4.7).
 import * as v from "valibot";
 import { type DisplayBlock, textPart } from "../../api/values/content.ts";
 import type { AgentEvent, EventType } from "../../api/values/event.ts";

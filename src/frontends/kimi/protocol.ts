@@ -1,4 +1,3 @@
-// Declares Kimi Wire: methods, events and requests.
 import type * as v from "valibot";
 import {
 	audioPartSchema,

@@ -100,7 +100,6 @@ export const externalToolsResultSchema = v.object({
 });
 export const hooksInfoSchema = v.object({
 	supported_events: listOf(v.string()),
-	/** The number of hooks per event with any, from settings and this client. */
 	configured: v.record(v.string(), integer),
 });
 export const initializeResultSchema = v.object({

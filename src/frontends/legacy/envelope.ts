@@ -1,4 +1,3 @@
-// The JSON-RPC rules of the legacy dialect: strict, and silent about what it cannot use (wire-protocol §7.1).
 import { type EnvelopeRules, withoutData } from "../../ports/rpc/envelope.ts";
 import { toErrorObject } from "../shared/error-numbers.ts";
 import { errorNumbers } from "./errors.ts";

@@ -1,4 +1,3 @@
-// The error numbers of the legacy dialect (wire-protocol §7.1). Two of them are swapped compared with Kimi Wire.
 import type { ErrorNumbers } from "../shared/error-numbers.ts";
 
 const runFailed = { code: -32099, text: (text: string) => `Run failed: ${text}` };

@@ -1,5 +1,3 @@
-// The methods of the legacy dialect: `run` and `interrupt` (wire-protocol §7.1).
-
 import type { TurnOutcome } from "../../api/values/event.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
@@ -82,7 +80,7 @@ function toRunResult(outcome: TurnOutcome): RunResult {
 		case "cancelled":
 			return { status: outcome.status };
 		case "truncated":
-			// The protocol has no word for it: a text before the end of the turn says so.
+			// The protocol has no status for it: a text before the end of the turn says so.
 			return { status: "finished" };
 		case "max-steps":
 			return { status: "max_steps_reached", steps: outcome.steps };

@@ -1,4 +1,4 @@
-// Projects events to the messages of the legacy dialect: one entry per event type, `ignored` where it has none.
+// Projects events to legacy messages: one entry per event type, `ignored` if there is none.
 import * as v from "valibot";
 import { joinTexts, type ToolReturn, textPart } from "../../api/values/content.ts";
 import type { AgentEvent, AgentPathEntry, EventBodyOf, EventType } from "../../api/values/event.ts";
@@ -13,7 +13,7 @@ type Entry<T extends EventType> = (body: EventBodyOf<T>) => LegacyEvent | null;
 
 const ignored = () => null;
 
-/** What the session's own agent says is delivered as deltas; what subagents say, in merged form, once it is complete. */
+/** The session's own agent is delivered as deltas, subagents in merged form once complete. */
 const streamed: ReadonlySet<EventType> = new Set<EventType>(["content.delta", "tool-call.started", "tool-call.delta"]);
 const merged: ReadonlySet<EventType> = new Set<EventType>([
 	"content.completed",
@@ -23,7 +23,7 @@ const merged: ReadonlySet<EventType> = new Set<EventType>([
 
 const entries: { readonly [T in EventType]: Entry<T> } = {
 	"turn.started": ignored,
-	// The protocol has no word for a truncated answer.
+	// The protocol has no status for a truncated answer.
 	"turn.ended": ({ outcome }) =>
 		outcome?.status === "truncated"
 			? { type: "content_part", payload: textPart(`\n\n[${truncationText(outcome.reason)}]`) }
@@ -121,12 +121,12 @@ function legacyOutput(output: ToolReturn["output"]): unknown {
 	return typeof output === "string" ? output : output.map(withoutNulls);
 }
 
-/** A failed result contains text alone. */
+/** A failed result contains only text. */
 function outputText(output: ToolReturn["output"]): string {
 	return typeof output === "string" ? output : joinTexts(output, "\n");
 }
 
-/** Leaves out the keys whose value is null, at every depth. */
+/** Drops null members at every depth. */
 function withoutNulls(value: object): object {
 	return Object.fromEntries(
 		Object.entries(value)

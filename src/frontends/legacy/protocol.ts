@@ -1,4 +1,3 @@
-// The declaration of the legacy dialect: the shapes of its methods, events and requests.
 import type { Protocol } from "../shared/protocol.ts";
 import {
 	anyParamsSchema,

@@ -1,10 +1,8 @@
-// The wire shapes of the legacy dialect: method params, payloads and answers (wire-protocol §7.1). Nulls are left out.
 import * as v from "valibot";
 
 const integer = v.pipe(v.number(), v.integer());
 const absentable = v.exactOptional;
 
-/** `input` overrides its alias when it is a string. */
 export const runParamsSchema = v.union([
 	v.pipe(
 		v.looseObject({ input: v.string() }),
@@ -26,7 +24,6 @@ export type RunResult = v.InferOutput<typeof runResultSchema>;
 export const interruptResultSchema = v.object({ status: v.picklist(["ok", "idle"]) });
 export type InterruptResult = v.InferOutput<typeof interruptResultSchema>;
 
-/** What a client answers to an approval. */
 export const approvalResultSchema = v.object({ response: v.picklist(["approve", "approve_for_session", "reject"]) });
 
 const media = v.object({ url: v.string(), id: absentable(v.string()) });
@@ -43,7 +40,7 @@ export const toolResultSchema = v.object({
 	brief: v.string(),
 });
 
-/** Payloads of the events, by type; null for a type that has none at all. */
+/** Payloads by event type; null for an event without a payload. */
 export const eventPayloads = {
 	step_begin: v.object({ n: integer }),
 	step_interrupted: null,

@@ -1,6 +1,5 @@
-// The errors of Meerkat RPC by name, with the numbers of both eras, some of which changed their meaning.
-// `error.data.code` always
-// has the name.
+// The errors of Meerkat RPC by name, with the numbers of both eras, some of which changed their meaning. `error.data.code`
+// always has the name.
 
 import { readHookError } from "../../api/values/hooks/session-hook.ts";
 import { type KernelErrorCode, toKernelError } from "../../base/errors.ts";

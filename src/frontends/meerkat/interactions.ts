@@ -1,5 +1,4 @@
-// Kernel interactions as JSON-RPC requests: approvals and questions for clients that declared them, and the client's
-// own tools.
+// Kernel interactions as JSON-RPC requests: approvals and questions for clients that declared them, and the client's own tools.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Answer, Interaction } from "../../api/values/interaction.ts";

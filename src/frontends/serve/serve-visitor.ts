@@ -1,4 +1,4 @@
-// Serves one of several clients of sessions that this process has anyway: when the client is gone they go on without it.
+// Serves one of several clients: the sessions continue without it.
 import { aborted, unlessAborted } from "../../base/abort.ts";
 import { sleep, systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
@@ -8,7 +8,7 @@ import type { EnvelopeRules } from "../../ports/rpc/envelope.ts";
 import type { LineTransport } from "../../ports/rpc/transport.ts";
 import type { Compatibility, HostApi, SharedConnection } from "../shared/dialect.ts";
 
-/** Milliseconds for what is owed to a client when serving ends. */
+/** Milliseconds for pending output when serving ends. */
 const patience = 1000;
 
 /** What a client asked for: the Agent Client Protocol with all sessions, or Kimi Wire with one. */
@@ -16,15 +16,11 @@ export type Visit = { readonly dialect: "acp" } | { readonly dialect: "kimi"; re
 
 export interface VisitParts extends Omit<HostApi, "log"> {
 	readonly compatibility: Compatibility;
-	/** Limit of concurrent requests. */
 	readonly maximumInFlight: number;
 	readonly log: Log;
 }
 
-/**
- * Serves until the client is gone, or until the signal aborts: by then the sessions are stopped, and what they still had
- * to say is sent. Closes the transport.
- */
+/** On abort the sessions are already stopped; sends their remaining output, then closes the transport. */
 export async function serveVisitor(
 	visit: Visit,
 	parts: VisitParts,
@@ -57,7 +53,6 @@ async function inTime(work: Promise<void>): Promise<void> {
 	done.abort();
 }
 
-/** Each is loaded with its first client. */
 async function loadDialect(
 	visit: Visit,
 	parts: VisitParts,

@@ -8,55 +8,45 @@ import { kimiDialect } from "../kimi/dialect.ts";
 import { legacyDialect } from "../legacy/dialect.ts";
 import type { Compatibility, Dialect, DialectConnection, HostApi, HostDialect, KernelApi } from "../shared/dialect.ts";
 
-/** The dialects of one session, in the order in which they may claim the first message. */
+/** In the order in which they may claim the first message. */
 const dialects: readonly Dialect[] = [legacyDialect, kimiDialect];
 
-/** Serves a connection until a dialect has claimed it, if it is offered. */
+/** Serves a connection until a dialect has claimed it. */
 const undecidedDialect = kimiDialect;
 
-/** Concurrent requests on one connection, by default. */
 const usualInFlight = 256;
 
-/** Milliseconds that a replay may still take once serving has ended. */
+/** Milliseconds for a replay to end after serving has ended. */
 const patience = 1000;
 
-/** Dialects of many sessions, asked after those of one, and what they are given. */
+/** Asked after the dialects of one session. */
 export interface HostOffer extends Pick<HostApi, "sessions" | "account" | "documents" | "clock" | "identifiers"> {
 	readonly dialects: readonly HostDialect[];
 }
 
 export interface ServeOptions {
 	readonly transport: LineTransport;
-	/** The session of a process that has one; null when dialects of one session are not offered. */
 	readonly session: SessionApi | null;
-	/** Until it resolves, no request is handled; absent for at once. */
+	/** No request is handled before it resolves; absent for at once. */
 	readonly begun?: Promise<void>;
-	/** Absent when dialects of many sessions are not offered. */
 	readonly host?: HostOffer;
 	readonly server: { readonly name: string; readonly version: string };
 	readonly compatibility: Compatibility;
-	/** Limit of concurrent requests. */
 	readonly maximumInFlight?: number;
 	readonly log: Log;
-	/** Aborts to end serving as if the input had ended. */
 	readonly signal: AbortSignal;
 }
 
-/** Why serving ended. */
 export type ServeEnd = "input-ended" | "stopped" | "output-gone";
 
 export interface Serving {
 	/** Resolves when the input ended, the signal aborted or the output broke. */
 	readonly ended: Promise<ServeEnd>;
-	/**
-	 * Settles open interactions, ends the running turn as cancelled and resolves once everything owed to the client was
-	 * written. The session is stopped, not closed.
-	 */
+	/** Settles interactions, cancels the running turn, and resolves once pending output was written. */
 	finish(): Promise<void>;
 	isOutputGone(): boolean;
 }
 
-/** A dialect together with its kernel API. */
 interface Offer extends Omit<Dialect, "converse"> {
 	converse(peer: Peer): DialectConnection;
 }

@@ -1,4 +1,3 @@
-// What a dialect provides and what it is given.
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
@@ -16,7 +15,6 @@ export interface Compatibility {
 	readonly typedParts: boolean;
 	/** Send renamed messages and fields under their former names. */
 	readonly formerNames: boolean;
-	/** Whether approvals say exactly what `kimi` says. */
 	readonly exactApprovals: boolean;
 }
 
@@ -28,30 +26,20 @@ export const noCompatibility: Compatibility = {
 	exactApprovals: false,
 };
 
-/** The kernel as a dialect sees it. */
 export interface KernelApi {
-	/** The only session of a process that serves one. */
 	readonly session: SessionApi;
 	readonly server: { readonly name: string; readonly version: string };
 	readonly compatibility: Compatibility;
 	readonly log: Log;
 }
 
-/**
- * The sign-in to the managed platform. Both methods fail with a KernelError written for people: `login-expired` if the person did
- * not confirm, `provider-failed` if the platform refuses or is unreachable, `invalid-input` for unusable settings,
- * `storage-failed` if something cannot be written.
- */
+/** Fails with errors for people: `login-expired`, `provider-failed`, `invalid-input` or `storage-failed`. */
 export interface Account {
-	/**
-	 * Signs in. Calls `show` once, with the address to open and the code to compare there. Sessions created afterwards can use the
-	 * platform's models.
-	 */
+	/** Calls `show` once, with the address and the code. Later sessions can use the platform's models. */
 	signIn(show: (prompt: { readonly url: string; readonly code: string }) => void, signal: AbortSignal): Promise<void>;
 	signOut(): Promise<void>;
 }
 
-/** The kernel as a dialect with many sessions sees it. */
 export interface HostApi extends Omit<KernelApi, "session" | "compatibility"> {
 	readonly sessions: SessionsApi;
 	/** Null if sign-in is not available. */

@@ -1,5 +1,3 @@
-// A dialect's error table: a number and a text for every kernel code.
-
 import type { TurnError } from "../../api/values/event.ts";
 import { KernelError, type KernelErrorCode, toKernelError } from "../../base/errors.ts";
 import type { ErrorObject } from "../../ports/rpc/envelope.ts";

@@ -1,5 +1,4 @@
-// Sends an attachment's events to a peer, for any dialect: projects and sends them, waits while the outbox is full, and turns the
-// peer's replies into answers.
+// Projects and sends an attachment's events with backpressure, and turns replies into answers.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
 import type { Answer, InteractionFailure, InteractionKind } from "../../api/values/interaction.ts";
@@ -17,15 +16,11 @@ export type Outgoing =
 	| {
 			readonly kind: "interaction";
 			readonly interactionId: string;
-			/** The preferred JSON-RPC id; gets a suffix while another open request has it. */
 			readonly id: string;
 			readonly method: string;
-			/** The params for the id that is used. */
 			params(id: string): unknown;
-			/** The answer in a result; null if the result is invalid. */
 			readResult(result: unknown): Answer | null;
 	  }
-	/** The interaction is settled: later replies to it are ignored. */
 	| {
 			readonly kind: "settled";
 			readonly interactionId: string;
@@ -38,7 +33,6 @@ export type Project = (event: AgentEvent) => readonly Outgoing[] | string;
 
 type OutgoingInteraction = Extract<Outgoing, { kind: "interaction" }>;
 
-/** A request that the peer has not answered. */
 interface OpenRequest {
 	readonly id: string;
 	readonly outgoing: OutgoingInteraction;
@@ -64,13 +58,10 @@ export class EventPump {
 	readonly #peer: Peer;
 	readonly #projection: Project;
 	readonly #log: Log;
-	/** By interaction id. */
 	readonly #open = new Map<string, OpenRequest>();
 	readonly #turnWaiters = new Map<string, Deferred<TurnOutcome>>();
 	readonly #sideQuestionWaiters = new Map<string, Deferred<void>>();
-	/** Side questions that ended before anybody waited for them. */
 	readonly #endedSideQuestions = new Set<string>();
-	/** The client's name in the session; empty until attached. */
 	#client: { readonly clientId?: string } = {};
 	#lastBegun: string | null = null;
 	#lastEnded: { readonly turnId: string; readonly outcome: TurnOutcome } | null = null;
@@ -80,7 +71,6 @@ export class EventPump {
 	#pumping: Promise<void> = Promise.resolve();
 	/** Resolves when the end of the last turn was answered; null if it was. */
 	#answering: Promise<void> | null = null;
-	/** The current or last attachment. */
 	#last: Attachment | null = null;
 	#isLeft = false;
 	/** Whether the last attachment has no more events. */
@@ -95,10 +85,7 @@ export class EventPump {
 		this.#log = log;
 	}
 
-	/**
-	 * Replaces the attachment, whose events may end before the new one exists. `prelude` sends what belongs between them; it must
-	 * not fail. Resolves when the new attachment exists.
-	 */
+	/** `prelude` sends what comes between the two attachments' events; it must not fail. */
 	async replace(attach: () => Promise<Attachment>, prelude: (attachment: Attachment) => Promise<void>): Promise<void> {
 		const replacing = attach().then((attachment) => this.carry(attachment, () => prelude(attachment)));
 		this.#replaced = replacing.catch(() => {});
@@ -113,10 +100,7 @@ export class EventPump {
 		this.#pumping = earlier.then(prelude).then(() => this.#pumpToEnd(attachment));
 	}
 
-	/**
-	 * Runs what names a turn: starts one, or finds the running one. `ended` resolves as `turnEnded` does, even if this and later
-	 * turns end before it is named, and at once if none is named.
-	 */
+	/** `work` names a turn. `ended` resolves even if the turn ends before it is named, and at once if none is named. */
 	async follow<Id extends string | null>(
 		name: () => Promise<Id>,
 	): Promise<{ readonly turnId: Id; readonly ended: Promise<TurnOutcome> }> {
@@ -149,10 +133,7 @@ export class EventPump {
 		return waiter.promise;
 	}
 
-	/**
-	 * Answers an open request with a result that did not come as a reply. If it is no valid answer for that kind of interaction,
-	 * nothing is settled and a reply may still come.
-	 */
+	/** If the result is invalid for the interaction, nothing is settled and a reply may still come. */
 	answer(interactionId: string, result: unknown, kind: InteractionKind): void {
 		const open = this.#open.get(interactionId);
 		const answer = open?.outgoing.readResult(result) ?? null;
@@ -328,7 +309,6 @@ export class EventPump {
 		this.#peer.notify(method, params);
 	}
 
-	/** Ignores later replies. */
 	#forget(interactionId: string): void {
 		const open = this.#open.get(interactionId);
 		if (open !== undefined) this.#peer.withdraw(open.id);

@@ -1,4 +1,3 @@
-// The client library's transport to sessions in the same process.
 import { operations } from "../../api/operations.ts";
 import { KernelError } from "../../base/errors.ts";
 import {
@@ -43,7 +42,6 @@ export class InProcessTransport implements Transport {
 		if (!isCallable(called)) {
 			throw new Refused("unsupported", `${name} needs a gateway; a kernel in this process has none.`);
 		}
-		// Both types come from the same schemas.
 		return (await refusing(callOperation(this.#handlers, called, params, origin))) as Operations[N]["result"];
 	}
 

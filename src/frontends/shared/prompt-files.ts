@@ -1,5 +1,4 @@
-// Files that come with a prompt: media as the model sees them, and texts. Part of the request and bounded; stored only in the
-// session.
+// Media as the model sees them, and texts; stored only in the session.
 import {
 	type ContentPart,
 	type MediaKind,
@@ -34,7 +33,6 @@ const mediaKinds: ReadonlyMap<string, { readonly kind: MediaKind; readonly magic
 	["video/webm", { kind: "video", magic: /^1a45dfa3/ }],
 ]);
 
-/** Appends the files to the input. Fails `invalid-input`, naming the file that cannot be used. */
 export function withFiles(input: UserInput, files: readonly PromptFile[] = []): UserInput {
 	if (files.length === 0) return input;
 	if (files.length > fileLimit) refuse(`A prompt can have at most ${fileLimit} files, found ${files.length}.`);

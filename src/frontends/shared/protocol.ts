@@ -1,4 +1,3 @@
-// A dialect's declaration: the shapes it serves with, and the source of its document and JSON Schema.
 import type * as v from "valibot";
 import type { ActsOn } from "../../ports/rpc/methods.ts";
 
@@ -9,14 +8,12 @@ export interface MethodShape {
 	readonly actsOn?: ActsOn;
 }
 
-/** A request from the server to its client. */
 export interface RequestShape {
 	readonly payload: v.GenericSchema;
 	readonly result: v.GenericSchema;
 }
 
 export interface Protocol {
-	/** The methods that clients call. */
 	readonly methods: Readonly<Record<string, MethodShape>>;
 	/** By type; null for an event without a payload. */
 	readonly events: Readonly<Record<string, v.GenericSchema | null>>;

@@ -1,4 +1,3 @@
-// The gateway's errors: JSON-RPC numbers for the kernel's codes. Clients should use `data.code`, the code itself.
 import { modelAdvice } from "../../api/values/model-advice.ts";
 import { type KernelErrorCode, toKernelError } from "../../base/errors.ts";
 import type { ErrorObject } from "../../ports/rpc/envelope.ts";

@@ -1,5 +1,4 @@
-// Runs the operations of api/operations.ts over a kernel's sessions, for every transport. A session is held only for the time of
-// a request: running sessions are never unloaded, and attachments hold their own.
+// Runs api/operations.ts for every transport. A session is held only while a request runs.
 
 import * as v from "valibot";
 import {
@@ -44,7 +43,6 @@ export type OperationHandlers = {
 	readonly [N in CallableName]: (params: OperationParams<N>, origin: CallOrigin) => Promise<OperationResult<N>>;
 };
 
-/** A client's attachment, with events in their public form. */
 export interface PublicAttachment {
 	readonly state: OperationResult<"session.attach">;
 	readonly events: AsyncIterable<readonly AgentEvent[]>;
@@ -67,7 +65,6 @@ const hookTime = 30;
 /** Archived sessions can be read. */
 const toLookAt: OpeningOptions = { archived: true };
 
-/** Holds the session while `work` runs. */
 export async function withSession<R>(
 	sessions: SessionsApi,
 	id: string,
@@ -189,7 +186,6 @@ const outputTypes: ReadonlySet<EventType> = new Set([
 	"tool.progress",
 ]);
 
-/** Whether a client of this grade is sent an event of this type. */
 export function isWanted(grade: Grade, type: EventType): boolean {
 	return grade === "delta" || !outputTypes.has(type);
 }
@@ -267,7 +263,6 @@ export async function createSession(
 	}
 }
 
-/** The params of a method or a body, checked. Fails `invalid-input`, naming the place of what is wrong. */
 export function readParams<T>(schema: v.GenericSchema<unknown, T>, params: unknown, what: string): T {
 	if (!isRecord(params)) throw new KernelError("invalid-input", `${what} takes an object.`);
 	const parsed = v.safeParse(schema, params);
@@ -281,7 +276,6 @@ export function readParams<T>(schema: v.GenericSchema<unknown, T>, params: unkno
 	throw new KernelError("invalid-input", `${what} cannot take the value of '${place}'${expected}.`);
 }
 
-/** Calls an operation with params as they came. Fails with a KernelError. */
 export async function callOperation<N extends CallableName>(
 	handlers: OperationHandlers,
 	name: N,
@@ -325,7 +319,6 @@ export function toCreationOptions(params: OperationParams<"sessions.create">): C
 	};
 }
 
-/** The snapshot in its public form. */
 export function toShownSnapshot(snapshot: SessionSnapshot): OperationResult<"session.snapshot"> {
 	// Only one dialect lets a client choose it.
 	const { thinkingBudget: _, ...shown } = snapshot;

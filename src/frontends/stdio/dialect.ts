@@ -1,5 +1,4 @@
-// The public operations over lines of JSON-RPC on stdio: what `agentwire serve --stdio` speaks to the client library. Each
-// attachment is pulled with `stream.next`, so that a client that is slow with one session delays no other.
+// Each attachment is pulled with `stream.next`, so that a slow session delays no other.
 import * as v from "valibot";
 import { operations, publicVersion } from "../../api/operations.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -20,7 +19,6 @@ import {
 
 /** Attachments that one client may have open. */
 const mostStreams = 10_000;
-/** Events of one batch. */
 const batchLimit = 512;
 
 const rules: EnvelopeRules = {
@@ -54,7 +52,6 @@ const origin = { scope: "control", turnKey: null, trace: null } as const;
 
 const streamSchema = v.strictObject({ stream: v.string() });
 
-/** An attachment that is read a batch at a time. */
 class Stream {
 	readonly attachment: PublicAttachment;
 	readonly #batches: AsyncIterator<readonly unknown[]>;
@@ -147,7 +144,6 @@ class StdioConnection implements SharedConnection {
 	}
 }
 
-/** A method whose params its operation checks. */
 function toMethod(call: (params: unknown) => Promise<unknown>): Method {
 	return defineMethod({ params: v.unknown(), result: v.unknown(), handle: (params) => call(params ?? {}) });
 }

@@ -1,4 +1,3 @@
-// The panels in place of the composer while the agent waits for a person: an approval, a question.
 import { Input, matchesKey, type SelectItem } from "@mariozechner/pi-tui";
 import type { Approval, Question } from "../../client/client.ts";
 import type { Code } from "./code.ts";
@@ -6,13 +5,11 @@ import { linesOf } from "./describe.ts";
 import { Choice, Panel } from "./panel.ts";
 import type { Theme } from "./theme.ts";
 
-/** Lines of a command or diff that are shown; what does not fit is counted. */
+/** Lines of a command or diff to show; the rest is counted. */
 const shownLines = 30;
 
 export interface AskOutcome {
-	/** What is written into the transcript. */
 	readonly note: string;
-	/** Sends the answer. */
 	readonly answer: Promise<unknown>;
 }
 

@@ -1,4 +1,3 @@
-// The chat on a terminal: one session at a time, built on the client library.
 import { type Component, Container, Editor, matchesKey, Spacer, type Terminal, Text, TUI } from "@mariozechner/pi-tui";
 import { type Ask, type Kernel, PeerGone, type Session, type Turn } from "../../client/client.ts";
 import { originOf, toBody } from "../../client/events.ts";
@@ -21,7 +20,6 @@ export interface ChatOptions {
 	/** A stored session to continue; null for a new one. */
 	readonly sessionId: string | null;
 	readonly version: string;
-	/** Milliseconds, for the time that work takes. */
 	readonly now: () => number;
 }
 
@@ -30,7 +28,6 @@ const frameTime = 120;
 const leaveTime = 1500;
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/** Commands of the chat itself; the others are the agent's. */
 const ownCommands = [
 	{ name: "help", description: "Show keys and commands" },
 	{ name: "new", description: "Start a new session" },
@@ -61,7 +58,6 @@ export class Chat {
 	readonly #activity = new Text("", 1, 0);
 	readonly #footer = new Text("", 1, 0);
 	readonly #editor: Editor;
-	/** Holds the composer, or what is in its place. */
 	readonly #bottom = new Container();
 	readonly #asks: Ask[] = [];
 	#shown: Ask | null = null;
@@ -72,9 +68,8 @@ export class Chat {
 	#status = new Status();
 	/** The turns of the conversation, without those that were rewound. */
 	#turns: PastTurn[] = [];
-	/** What the last rewind did. Shown below the conversation, however often that is shown again, until the next message. */
+	/** The outcome of the last rewind, shown below the conversation until the next message. */
 	#outcome: string | null = null;
-	/** Messages for when the turn has ended. */
 	readonly #queue: string[] = [];
 	#model = "";
 	#mode = "default";
@@ -155,7 +150,6 @@ export class Chat {
 		this.#showFooter();
 	}
 
-	/** What an event changes besides the transcript. */
 	#notice(event: PublicEvent): void {
 		if (event.type === "mode.changed") this.#mode = event.mode;
 		if (event.type === "model.changed") void this.#nameModel(event.model.alias, event.model.name);
@@ -251,7 +245,6 @@ export class Chat {
 		if (next !== undefined) void this.#send(next);
 	}
 
-	/** Whether it is a command of the chat. */
 	async #runCommand(typed: string): Promise<boolean> {
 		const [name = "", ...rest] = typed.slice(1).split(/\s+/);
 		const argument = rest.join(" ");
@@ -316,7 +309,7 @@ export class Chat {
 				this.#tui.requestRender();
 			},
 			done: (note, prompt) => {
-				// A conversation that went back is shown again by its event, before or after this.
+				// The conversation is redrawn by its event, before or after this.
 				this.#outcome = note;
 				this.#transcript.note(note);
 				if (prompt !== null) this.#editor.setText(prompt);
@@ -350,7 +343,6 @@ export class Chat {
 		);
 	}
 
-	/** Shows a list in place of the composer. */
 	#choose(
 		items: readonly { value: string; label: string; description: string }[],
 		take: (value: string) => Promise<void>,
@@ -410,7 +402,7 @@ export class Chat {
 			this.#leave();
 			return { consume: true };
 		}
-		// Esc in a panel is the panel's, and in the composer it may close a list.
+		// Esc in a panel belongs to the panel; in the composer it may close a list.
 		if (!isInterrupt && !(isStop(data) && this.#shown === null && this.#turn !== null)) return undefined;
 		const now = this.#options.now();
 		if (this.#turn !== null) void this.#turn.cancel().catch((thrown: unknown) => this.#report(thrown));
@@ -450,7 +442,6 @@ function inputText(input: Extract<PublicEvent, { type: "turn.started" }>["input"
 	return typeof input === "string" ? input : "(input with files)";
 }
 
-/** The entries before the first one that fits; all where none does. */
 function before<T>(entries: readonly T[], fits: (entry: T) => boolean): T[] {
 	const index = entries.findIndex(fits);
 	return entries.slice(0, index === -1 ? undefined : index);

@@ -1,11 +1,10 @@
-// Code with colors, in answers and in diffs. What finds the words of code is loaded once there is some to show.
 import type { Token, tokensByLine } from "../../base/text/code-tokens.ts";
 import { visibleText } from "../../base/text/visible-text.ts";
 import type { Approval } from "../../client/client.ts";
 import { type DisplayLine, displayLines, linesOf } from "./describe.ts";
 import type { Theme } from "./theme.ts";
 
-/** Characters up to which a text is colored. */
+/** Longer texts are not colored. */
 const coloredLimit = 50_000;
 
 export class Code {
@@ -19,7 +18,6 @@ export class Code {
 		this.#loaded = loaded;
 	}
 
-	/** The lines of a text in a language, such as `ts`, also a file's extension. */
 	lines(text: string, language: string): string[] {
 		const found = this.#tokens(text, language);
 		if (found === null) return linesOf(text);
@@ -31,7 +29,6 @@ export class Code {
 		return { ...this.#theme.markdown, highlightCode: (text, language = "") => this.lines(text, language) };
 	}
 
-	/** What a call would change or has changed, line by line. */
 	display(display: Approval["display"]): string[] {
 		return displayLines(display, (text, language) => this.#tokens(text, language)).map((line) => this.#line(line));
 	}

@@ -1,10 +1,9 @@
-// Completion in the composer: commands, paths, and with `@` the files of the project, found by the agent's rules.
+// Completes commands, paths, and project files after `@`.
 import { type AutocompleteItem, CombinedAutocompleteProvider } from "@mariozechner/pi-tui";
 
 export interface CompletionParts {
 	readonly commands: readonly { readonly name: string; readonly description: string }[];
 	readonly workDir: string;
-	/** Paths of the project that fit what was typed, the best first. */
 	findFiles(query: string): Promise<readonly string[]>;
 }
 

@@ -1,10 +1,9 @@
-// What calls, approvals and times are to a person at a terminal: plain lines, without escapes of anybody else.
 import type { Token } from "../../base/text/code-tokens.ts";
 import { diffLines, hunks } from "../../base/text/line-diff.ts";
 import { visibleText } from "../../base/text/visible-text.ts";
 import type { Approval, ToolCall } from "../../client/client.ts";
 
-/** The argument that says most about a call, by the name of the tool; for others the first text among them. */
+/** The most telling argument by tool name; for other tools the first text. */
 const telling: Readonly<Record<string, string>> = {
 	Shell: "command",
 	ReadFile: "path",
@@ -35,7 +34,6 @@ const verbs: Readonly<Record<string, string>> = {
 	ExitPlanMode: "Hand in the plan",
 };
 
-/** One line, such as `Run npm test`. */
 export function callTitle({ name, arguments: text }: ToolCall): string {
 	const verb = verbs[name] ?? name;
 	const told = tellingArgument(name, text);
@@ -55,13 +53,11 @@ function tellingArgument(name: string, text: string | null): string {
 	return typeof value === "string" ? oneLine(value) : "";
 }
 
-/** The first line of a text, without what a terminal would act on. */
 export function oneLine(text: string): string {
 	const [first = "", ...rest] = text.trim().split("\n");
 	return visibleText(first) + (rest.length > 0 ? " …" : "");
 }
 
-/** The lines of a text, without what a terminal would act on. */
 export function linesOf(text: string): string[] {
 	return text
 		.replace(/\n$/, "")
@@ -69,7 +65,7 @@ export function linesOf(text: string): string[] {
 		.map((line) => visibleText(line.replace(/\r$/, "")));
 }
 
-/** A line of what an approval shows, with a sign in front of changed ones. `tokens` where its colors are known. */
+/** `tokens` is set where colors are known. */
 export interface DisplayLine {
 	readonly sign: " " | "+" | "-" | "@";
 	readonly text: string;
@@ -78,7 +74,6 @@ export interface DisplayLine {
 
 type FindTokens = (text: string, language: string) => readonly (readonly Token[])[] | null;
 
-/** Commands, diffs and texts, line by line. */
 export function displayLines(display: Approval["display"], find: FindTokens = () => null): DisplayLine[] {
 	const plain = (sign: DisplayLine["sign"], text: string) => ({ sign, text: visibleText(text), tokens: null });
 	return display.flatMap((block): DisplayLine[] => {
@@ -103,7 +98,6 @@ export function displayLines(display: Approval["display"], find: FindTokens = ()
 
 const signs = { same: " ", added: "+", removed: "-" } as const;
 
-/** `12 s`, `2 min 5 s`. */
 export function duration(milliseconds: number): string {
 	const seconds = Math.floor(milliseconds / 1000);
 	return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;

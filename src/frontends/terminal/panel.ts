@@ -1,8 +1,6 @@
-// A panel in place of the composer: lines, and something that takes the keys.
 import { type Component, Container, type SelectItem, SelectList, Text } from "@mariozechner/pi-tui";
 import type { Theme } from "./theme.ts";
 
-/** A list whose entries can also be chosen by their number. */
 export class Choice extends Container {
 	readonly #list: SelectList;
 	readonly #items: readonly SelectItem[];

@@ -1,4 +1,4 @@
-// The chat without a screen: lines in, lines out, for screen readers, dumb terminals and `--plain`.
+// For screen readers, dumb terminals and `--plain`: lines in, lines out.
 import type { Ask, Kernel, Session, Turn } from "../../client/client.ts";
 import { callTitle, displayLines, linesOf } from "./describe.ts";
 
@@ -6,14 +6,12 @@ export interface PlainChatOptions {
 	readonly kernel: Kernel;
 	readonly workDir: string;
 	readonly sessionId: string | null;
-	/** The next line that a person types; null when there are no more. */
 	readLine(prompt: string): Promise<string | null>;
 	write(text: string): void;
-	/** Calls back when the person interrupts; returns what ends that. */
 	onInterrupt(callback: () => void): () => void;
 }
 
-/** Runs until the input ends or the person leaves. Returns the session to continue; null when nothing was said. */
+/** Returns the session to continue; null when nothing was said. */
 export async function runPlainChat(options: PlainChatOptions): Promise<string | null> {
 	const { kernel, workDir, sessionId, readLine, write } = options;
 	const session = await kernel.open({

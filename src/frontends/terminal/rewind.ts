@@ -1,4 +1,3 @@
-// Going back: the turn is chosen, what would become of the files is shown, then the conversation, the files or both go back.
 import type { Component } from "@mariozechner/pi-tui";
 import type { Kernel, Session } from "../../client/client.ts";
 import type { SessionRewindResult } from "../../client/protocol-types.ts";
@@ -17,15 +16,12 @@ type Plan = NonNullable<SessionRewindResult["plan"]>;
 export interface RewindParts {
 	readonly kernel: Kernel;
 	readonly session: Session;
-	/** The turns of the conversation, the oldest first. */
 	readonly turns: readonly PastTurn[];
 	readonly theme: Theme;
 	readonly code: Code;
-	/** Puts a view in place of the composer; null for the composer. */
 	place(view: Component | null): void;
-	/** Writes lines into the transcript. */
 	write(lines: readonly string[]): void;
-	/** Has gone back: says so; with the conversation, the prompt can be written anew. */
+	/** Reports the outcome; after a conversation rewind, offers the prompt for editing. */
 	done(note: string, prompt: string | null): void;
 	report(thrown: unknown): void;
 }
@@ -34,7 +30,6 @@ const actions = { create: "bring back", change: "restore", delete: "delete" } as
 /** Files that the preview names. */
 const shownFiles = 12;
 
-/** Lets the turn be chosen, or the last restore undone. Fails as the kernel does. */
 export async function chooseRewind(parts: RewindParts): Promise<void> {
 	const { session, turns, theme, place, report } = parts;
 	const restored = (await session.changes()).findLast(({ kind }) => kind === "restore");

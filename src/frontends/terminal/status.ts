@@ -1,4 +1,3 @@
-// What a session has come to besides its conversation: what is left to do, the context, the cost.
 import type { TurnEvent, Usage } from "../../client/client.ts";
 import type { ModelsListResult } from "../../client/protocol-types.ts";
 import { oneLine } from "./describe.ts";
@@ -13,7 +12,6 @@ const shownTodos = 8;
 const marks = { pending: "☐", in_progress: "▸", done: "☑" } as const;
 
 export class Status {
-	/** Of the model that answers now; null where the settings name none. */
 	price: Price = null;
 	#todos: Todos = [];
 	#context: number | null = null;
@@ -33,19 +31,18 @@ export class Status {
 		}
 	}
 
-	/** For the footer, such as ` · 12 % of the context · ≈ 0.042 USD`; empty while nothing is known. */
+	/** Such as ` · 12 % of the context · ≈ 0.042 USD`; empty while nothing is known. */
 	get words(): string {
 		const used = this.#context === null ? "" : ` · ${Math.round(this.#context * 100)} % of the context`;
 		const cost = this.#currency === null ? "" : ` · ≈ ${this.#cost.toFixed(this.#cost < 1 ? 3 : 2)} ${this.#currency}`;
 		return used + cost;
 	}
 
-	/** The to-do list; empty where there is none, or nothing left to do. */
 	todoLines({ accent, dim, bold }: Theme): string[] {
 		const done = this.#todos.filter(({ status }) => status === "done").length;
 		if (done === this.#todos.length) return [];
 		const styles = { pending: (text: string) => text, in_progress: accent, done: dim };
-		// What is being done stays in view in a long list.
+		// Keeps the current item in view in a long list.
 		const start = Math.max(0, Math.min(done - 1, this.#todos.length - shownTodos));
 		const rest = this.#todos.length - start - shownTodos;
 		return [

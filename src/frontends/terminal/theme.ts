@@ -1,4 +1,3 @@
-// The colors of the chat. With NO_COLOR every style is the text itself.
 import type { EditorTheme, MarkdownTheme, SelectListTheme } from "@mariozechner/pi-tui";
 
 type Style = (text: string) => string;
@@ -12,7 +11,6 @@ export interface Theme {
 	readonly warn: Style;
 	readonly bold: Style;
 	readonly person: Style;
-	/** What the words of code are: keywords, strings … */
 	readonly scopes: Readonly<Record<string, Style>>;
 	readonly markdown: MarkdownTheme;
 	readonly editor: EditorTheme;

@@ -1,19 +1,15 @@
-// The conversation as it is shown: what the person said, answers as markdown, a card for each tool call.
 import { Container, Markdown, Spacer, Text } from "@mariozechner/pi-tui";
 import type { Approval, ToolCall, TurnEvent } from "../../client/client.ts";
 import type { Code } from "./code.ts";
 import { callTitle, linesOf, oneLine } from "./describe.ts";
 import type { Theme } from "./theme.ts";
 
-/** Lines of output that a card shows while its call runs, and afterwards. */
 const liveLines = 8;
 const endedLines = 4;
 /** Lines of a diff that a card shows. */
 const diffLines = 40;
-/** Characters of output that a card keeps. */
 const keptOutput = 20_000;
 
-/** A tool call: its title, the end of its output, how it ended. */
 class CallCard extends Container {
 	readonly #theme: Theme;
 	readonly #code: Code;
@@ -69,7 +65,7 @@ export class Transcript extends Container {
 	readonly #theme: Theme;
 	readonly #code: Code;
 	readonly #cards = new Map<string, CallCard>();
-	/** What is being said or thought, and by whom: the next piece continues it. */
+	/** What is being said or thought, and by whom; the next piece continues it. */
 	#open: { readonly key: string; readonly view: { setText(text: string): void }; text: string } | null = null;
 
 	constructor(theme: Theme, code: Code) {
@@ -92,12 +88,10 @@ export class Transcript extends Container {
 		);
 	}
 
-	/** A line of the program itself. */
 	note(text: string, kind: "dim" | "warn" | "bad" = "dim"): void {
 		this.#add(new Text(this.#theme[kind](linesOf(text).join("\n")), 1, 0));
 	}
 
-	/** Lines that have their colors. */
 	lines(lines: readonly string[]): void {
 		this.#add(new Text(lines.join("\n"), 1, 0));
 	}
@@ -108,7 +102,6 @@ export class Transcript extends Container {
 		this.#cards.clear();
 	}
 
-	/** Shows an event of a turn. Asks and the end are shown by the chat. */
 	take(event: TurnEvent): void {
 		switch (event.type) {
 			case "text":
@@ -178,7 +171,7 @@ export class Transcript extends Container {
 	}
 }
 
-/** The end of what a model thinks: all of it would fill the screen. */
+/** Only the end of long reasoning, which would fill the screen. */
 function thought(text: string): string {
 	const lines = text.trim().split("\n");
 	const shown = lines.slice(-3).join("\n");

@@ -1,5 +1,4 @@
-// Converts log fields to plain JSON without secrets, including nested error causes. Never fails and does bounded work on any
-// value: thrown values may have throwing getters or not be errors.
+// Never fails and does bounded work on any value: thrown values may have throwing getters.
 import { isError } from "../../base/errors.ts";
 import type { LogFields } from "../../base/log.ts";
 import { isSecretName, redactSecrets } from "../../base/redaction.ts";
@@ -17,7 +16,6 @@ const mostCharacters = 64 * 1024;
 /** Characters before a cut that may start a secret, which is only recognized whole. */
 const longestStub = 200;
 
-/** Remaining output budget. */
 interface Room {
 	values: number;
 	characters: number;
@@ -27,7 +25,6 @@ export function toLoggable(fields: LogFields): Record<string, unknown> {
 	return toLoggableFields(fields, deepest, { values: mostValues, characters: mostCharacters });
 }
 
-/** Makes arbitrary text safe to log. */
 export function toLoggableText(text: string): string {
 	return toShown(text, { values: 1, characters: mostCharacters });
 }
@@ -69,7 +66,6 @@ function toLoggableValue(value: unknown, levels: number, room: Room): unknown {
 	try {
 		return toLoggableObject(value, levels, room);
 	} catch {
-		// A proxy, possibly revoked.
 		return "[unreadable]";
 	}
 }
@@ -96,7 +92,6 @@ function toLoggableObject(value: object, levels: number, room: Room): unknown {
 	return toLoggableFields(value, levels, room);
 }
 
-/** Text without secrets, truncated to the budget. */
 function toShown(text: string, room: Room): string {
 	const limit = Math.max(0, room.characters);
 	room.characters -= text.length;

@@ -1,5 +1,4 @@
-// The log file of the process (never stdout). Lines are queued in memory until the writer is loaded, so logging does not slow
-// startup.
+// Never stdout. Lines wait in memory until the writer is loaded, so logging does not slow startup.
 import path from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import type { Log, LogFields } from "../../base/log.ts";
@@ -17,15 +16,11 @@ export interface LogFile extends Log {
 /** The log of all programs that share the directory. */
 export const logFile = (shareDir: string): string => path.join(shareDir, "logs", "agentwire.log");
 
-/** Lines queued until the writer is loaded. */
 const waitingLimit = 1000;
 
 const noWriter: LogWriter = { write: () => {}, flush: async () => {} };
 
-/**
- * `file` is in `logs` of the share directory; it and its directory are created at the first write. `includeDebug` adds debug
- * lines.
- */
+/** The file and its directory are created at the first write. */
 export function createLogFile(file: string, includeDebug: boolean): LogFile {
 	const waiting: [LogLevel, string, LogFields][] = [];
 	let writer: LogWriter | null = null;
@@ -47,7 +42,6 @@ export function createLogFile(file: string, includeDebug: boolean): LogFile {
 		} catch {
 			// Loading failed, and there is no place to report it.
 		}
-		// A concurrent call may have opened it.
 		writer ??= opened;
 		for (const [level, message, fields] of waiting.splice(0)) writer.write(level, message, fields);
 		return writer;

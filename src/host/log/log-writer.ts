@@ -1,5 +1,4 @@
-// Writes log lines with pino; loaded with the first line. Never blocks: lines are queued up to a limit while the disk is slow,
-// then dropped and counted.
+// Never blocks: lines are queued up to a limit while the disk is slow, then dropped and counted.
 import path from "node:path";
 import { pino } from "pino";
 import { type Clock, sleep } from "../../base/clock.ts";
@@ -21,7 +20,6 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 
 export interface LogWriter {
 	write(level: LogLevel, message: string, fields: LogFields): void;
-	/** Resolves once everything was written, or after a short time. */
 	flush(): Promise<void>;
 }
 

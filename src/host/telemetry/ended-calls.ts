@@ -6,10 +6,8 @@ import type { SpanPlace } from "./span.ts";
 const limit = 1000;
 
 export class EndedCalls {
-	/** Most recently ended turns last. */
 	readonly #places = new Map<string, SpanPlace>();
 
-	/** Adds the calls of an agent whose turn has ended, by id. */
 	add(agentKey: string, places: ReadonlyMap<string, SpanPlace>): void {
 		for (const [id, place] of places) this.#places.set(toKey(agentKey, id), place);
 		forgetOldest(this.#places, limit);

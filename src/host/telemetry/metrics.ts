@@ -1,18 +1,13 @@
-// Process metrics: session activity from spans, and process health.
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Histogram, type Labels, toCount, toGauge, toOpenMetrics } from "./open-metrics.ts";
 import type { Span } from "./span.ts";
 
-/** Numbers known only to a server. */
 export interface ServerNumbers {
-	/** Open event streams. */
 	readonly streams: number;
-	/** Attached clients. */
 	readonly clients: number;
 	readonly loadedSessions: number;
 }
 
-/** Numbers known only to a worker. */
 export interface WorkerNumbers {
 	readonly connections: number;
 	readonly sessions: number;
@@ -23,9 +18,7 @@ export interface WorkerNumbers {
 }
 
 export interface MetricsSource {
-	/** Turns in progress. */
 	runningTurns(): number;
-	/** Unsent spans; null when none are exported. */
 	droppedSpans(): number | null;
 }
 
@@ -134,7 +127,6 @@ export class Metrics {
 		}
 	}
 
-	/** All metrics as OpenMetrics text. `server` and `worker` are null when not applicable. */
 	text(server: ServerNumbers | null, worker: WorkerNumbers | null = null): string {
 		const dropped = this.#source.droppedSpans();
 		return toOpenMetrics([
@@ -178,7 +170,6 @@ export class Metrics {
 		return isMeasured ? toGauge(family, samples) : [];
 	}
 
-	/** Stops measuring. */
 	end(): void {
 		this.#delay?.disable();
 	}

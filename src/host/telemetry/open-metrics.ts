@@ -1,11 +1,9 @@
-// Counters, gauges and histograms in the OpenMetrics text format.
 import { beginning } from "../../base/text/well-formed.ts";
 
 export const openMetricsType = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** A metric value that is read on demand. */
 export interface Sample {
 	readonly labels?: Labels;
 	readonly value: number;
@@ -20,7 +18,6 @@ interface Family {
 /** Maximum label sets per metric; others count as `other`, because tool names come from outside. */
 export const seriesLimit = 200;
 
-/** Values by their labels. */
 class Series<Value> {
 	readonly #values = new Map<string, Value>();
 	readonly #create: () => Value;
@@ -101,7 +98,6 @@ export class Histogram {
 	}
 }
 
-/** The lines of a metric with values read on demand. */
 export function toGauge(family: Family, samples: readonly Sample[]): string[] {
 	return [
 		...toHead(family, "gauge"),
@@ -109,7 +105,6 @@ export function toGauge(family: Family, samples: readonly Sample[]): string[] {
 	];
 }
 
-/** The lines of an external count. */
 export function toCount(family: Family, value: number): string[] {
 	return [...toHead(family, "counter"), toLine(`${family.name}_total`, "", value)];
 }

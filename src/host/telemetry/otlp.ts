@@ -1,5 +1,4 @@
-// Exports spans to an OpenTelemetry collector: OTLP over HTTP as JSON, in batches. Nothing waits for it: spans beyond the queue
-// limit are dropped and counted.
+// OTLP over HTTP as JSON, in batches. Nothing waits for it: excess spans are dropped and counted.
 import type { Clock } from "../../base/clock.ts";
 import { fetchFailureText } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
@@ -36,9 +35,7 @@ const answerLimit = 4096;
 export interface ExporterSettings {
 	readonly url: string;
 	readonly headers: Readonly<Record<string, string>>;
-	/** Milliseconds per request. */
 	readonly timeout: number;
-	/** Attributes of the exporting process. */
 	readonly resource: Attributes;
 	readonly scope: { readonly name: string; readonly version: string };
 	readonly fetch: typeof globalThis.fetch;
@@ -56,7 +53,6 @@ type Sent =
 export class OtlpExporter {
 	readonly #settings: ExporterSettings;
 	#queue: Span[] = [];
-	/** Approximate queued characters. */
 	#queued = 0;
 	#sending: Promise<void> | null = null;
 	#withdrawTimer: (() => void) | null = null;
@@ -71,12 +67,10 @@ export class OtlpExporter {
 		this.#settings = settings;
 	}
 
-	/** Spans that were never sent. */
 	get dropped(): number {
 		return this.#dropped;
 	}
 
-	/** Adds a span to the next batch. */
 	add(span: Span): void {
 		if (this.#over.signal.aborted) return;
 		const size = sizeOf(span);
@@ -116,13 +110,11 @@ export class OtlpExporter {
 		this.#sending ??= this.#sendAll().finally(() => {
 			this.#sending = null;
 			if (this.#over.signal.aborted) return;
-			// Spans added meanwhile that do not fill a batch.
 			const rest = this.#takeAll();
 			for (const span of rest) this.add(span);
 		});
 	}
 
-	/** Sends the waiting batch, then all full batches. */
 	async #sendAll(): Promise<void> {
 		do {
 			const batch = this.#takeBatch();
@@ -130,7 +122,6 @@ export class OtlpExporter {
 		} while (this.#isWhole() && !this.#over.signal.aborted);
 	}
 
-	/** Whether a batch is ready to send. */
 	#isWhole(): boolean {
 		return this.#queue.length >= batchSize || this.#queued >= batchCharacters;
 	}
@@ -168,7 +159,6 @@ export class OtlpExporter {
 		}
 	}
 
-	/** Sends one request. Never rejects. */
 	async #send(body: string): Promise<Sent> {
 		const { url, headers, timeout, fetch, clock } = this.#settings;
 		const late = new AbortController();

@@ -1,12 +1,9 @@
-// Server readiness: whether its dependencies answer in time.
 import type { Clock } from "../../base/clock.ts";
 
 /** Timeout of a check and lifetime of its cached answer, in milliseconds. Cached because anyone may ask. */
 export const readinessTime = 1000;
 
-/**
- * Concurrent callers share one call of `check`; ready means it resolves within a second. While a check hangs, no other starts.
- */
+/** Concurrent callers share one call of `check`; while it hangs, no other starts. */
 export function createReadiness(check: () => Promise<unknown>, clock: Clock): () => Promise<boolean> {
 	let running: Promise<boolean> | null = null;
 	let last: { readonly isReady: boolean; readonly at: number } | null = null;

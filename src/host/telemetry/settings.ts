@@ -1,10 +1,8 @@
-// Trace settings from the standard OpenTelemetry environment variables. Empty variables count as unset.
 import { type Attributes, readTraceParent, type SpanPlace } from "./span.ts";
 
 export interface TraceSettings {
 	readonly url: string;
 	readonly headers: Readonly<Record<string, string>>;
-	/** Milliseconds per request. */
 	readonly timeout: number;
 	readonly resource: Attributes;
 	/** Whether to send a trace without a parent. */
@@ -13,9 +11,7 @@ export interface TraceSettings {
 	readonly adopt: (place: SpanPlace) => SpanPlace;
 	/** Whether spans include message content. */
 	readonly hasContent: boolean;
-	/** The span that started the program, or null. */
 	readonly outer: SpanPlace | null;
-	/** Warnings about unusable variables. */
 	readonly warnings: readonly string[];
 }
 
@@ -23,7 +19,6 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const standardTimeout = 10_000;
 
-/** Has no `url` when nothing is exported. */
 export function readTraceSettings(
 	environment: Environment,
 	service: { readonly name: string; readonly version: string },

@@ -7,7 +7,6 @@ import type { Attributes } from "./span.ts";
 
 /** An agent's model as reported to the fold. */
 export interface ModelInUse {
-	/** Name sent to the provider; empty if unknown. */
 	readonly name: string;
 	/** Provider type from the settings; empty if unknown. */
 	readonly provider: string;

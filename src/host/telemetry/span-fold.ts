@@ -1,5 +1,4 @@
-// Folds session events into spans: a turn is `invoke_agent`, a subagent turn is nested in the tool call that started it, a model
-// call is `chat MODEL` and a tool call `execute_tool NAME`.
+// A turn is `invoke_agent`, a model call `chat MODEL`, a tool call `execute_tool NAME`.
 
 import { inputTokens } from "../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf } from "../../api/values/event.ts";
@@ -17,7 +16,6 @@ import {
 import { Timeline } from "./timeline.ts";
 
 export interface FoldSettings {
-	/** This many random lowercase hexadecimal digits. */
 	readonly hex: (length: number) => string;
 	/** Whether to send a new trace. */
 	readonly isSampled: (traceId: string) => boolean;
@@ -25,7 +23,6 @@ export interface FoldSettings {
 	readonly hasContent: boolean;
 	/** Applies the settings to a place in a trace begun elsewhere. */
 	readonly adopt: (place: SpanPlace) => SpanPlace;
-	/** Monotonic milliseconds. */
 	readonly monotonic: () => number;
 	/** Parent of top-level turns: the span that started the program, or null for separate traces. */
 	readonly outer: SpanPlace | null;
@@ -78,7 +75,6 @@ export class SpanFold {
 		return count;
 	}
 
-	/** Processes the next session event. `model` returns the model of the event's agent. */
 	note(event: AgentEvent, model: (event: AgentEvent) => ModelInUse): void {
 		const { body } = event;
 		if (body.type === "turn.started") {
@@ -212,7 +208,6 @@ export class SpanFold {
 		return place ?? this.#settings.outer;
 	}
 
-	/** Removes an agent whose turn has ended. */
 	#forget({ key, toolPlaces }: OpenAgent): void {
 		this.#agents.delete(key);
 		this.#endedCalls.add(key, toolPlaces);
@@ -256,7 +251,6 @@ export class SpanFold {
 		if (body.plan_mode !== null) call.completeAt = at;
 	}
 
-	/** Ends the model call if it is open. */
 	#endCall(agent: OpenAgent, at: number, error: string | null): void {
 		const { call } = agent;
 		if (call === null) return;
@@ -327,7 +321,6 @@ export class SpanFold {
 		}
 	}
 
-	/** Ends everything open in a turn. */
 	#endParts(agent: OpenAgent, at: number, error: string | null): void {
 		this.#endCall(agent, at, error);
 		this.#endCompaction(agent, at);

@@ -3,10 +3,8 @@
 export type AttributeValue = string | number | boolean | readonly string[];
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
-/** An event at one moment of a span. */
 export interface SpanMoment {
 	readonly name: string;
-	/** Milliseconds since the epoch. */
 	readonly at: number;
 	readonly attributes: Attributes;
 }
@@ -23,7 +21,6 @@ export interface Span {
 	readonly name: string;
 	/** `client` for a request to another system, `server` for a client's request. */
 	readonly kind: "internal" | "client" | "server";
-	/** Milliseconds since the epoch. */
 	readonly startedAt: number;
 	readonly endedAt: number;
 	/** Milliseconds spent waiting for a user's answer. */
@@ -34,7 +31,6 @@ export interface Span {
 	readonly error: string | null;
 }
 
-/** The place of a span in a trace. */
 export interface SpanPlace {
 	readonly traceId: string;
 	readonly spanId: string;
@@ -53,7 +49,6 @@ export function toTraceParent({ traceId, spanId, isSampled }: SpanPlace): string
 	return `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;
 }
 
-/** A span that has not ended. */
 export class OpenSpan {
 	readonly place: SpanPlace;
 	readonly startedAt: number;
@@ -72,7 +67,6 @@ export class OpenSpan {
 		Object.assign(this.#attributes, attributes);
 	}
 
-	/** Adds to a sum attribute. */
 	add(name: string, amount: number): void {
 		const before = this.#attributes[name];
 		this.#attributes[name] = (typeof before === "number" ? before : 0) + amount;
@@ -82,7 +76,6 @@ export class OpenSpan {
 		if (this.#moments.length < momentLimit) this.#moments.push(moment);
 	}
 
-	/** Returns the finished span. */
 	end(at: number, error: string | null): Span {
 		const { waited, startedAt } = this;
 		const attributes = error === null ? this.#attributes : { ...this.#attributes, "error.type": error };

@@ -1,5 +1,3 @@
-// Session telemetry of a process: traces for the configured collector, and metrics.
-
 import type { AgentEvent } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
@@ -16,13 +14,11 @@ export interface TelemetryParts {
 	readonly service: { readonly name: string; readonly version: string };
 	readonly fetch: typeof globalThis.fetch;
 	readonly identifiers: Pick<Identifiers, "hex">;
-	/** Uniform in [0, 1). */
 	readonly random: () => number;
 	readonly clock: Clock;
 	readonly log: Log;
 }
 
-/** A client request in progress: a span around the work it starts. */
 export interface RequestTrace {
 	/** `traceparent` for the work it starts; null outside a trace. */
 	readonly place: string | null;
@@ -36,11 +32,9 @@ export interface Telemetry {
 	/** Processes a delivered event. Never throws; nothing waits for it. */
 	observe(event: AgentEvent, model: (event: AgentEvent) => ModelInUse): void;
 	readonly metrics: Metrics;
-	/** Sends pending data within this many milliseconds, then stops observing. */
 	end(patience: number): Promise<void>;
 }
 
-/** Starts to observe. */
 export function startTelemetry(parts: TelemetryParts): Telemetry {
 	const { environment, service, fetch, identifiers, random, clock, log } = parts;
 	const settings = readTraceSettings(environment, service);

@@ -1,15 +1,10 @@
-// Corrects event times of a turn when the system clock is set meanwhile: otherwise spans could end before they began, or take
-// hours.
+// Corrects event times when the system clock is set: otherwise spans could end before they began.
 
-/**
- * Allowed difference in milliseconds between event time and the monotonic clock: an event is recorded only once stored, which can
- * take a while.
- */
+/** Tolerated milliseconds between event time and the monotonic clock: events are recorded once stored. */
 const tolerance = 30_000;
 
 export class Timeline {
 	readonly #monotonic: () => number;
-	/** System time at the monotonic zero. */
 	readonly #origin: number;
 	/** Correction of event times since the clock was set. */
 	#shift = 0;

@@ -1,4 +1,3 @@
-// A background task that is still running: a command in a worker process, or a subagent in this one.
 import type { StoredTask, TaskRuntime } from "../../ports/store/stored-tasks.ts";
 
 export interface ActiveTask {
@@ -10,6 +9,5 @@ export interface ActiveTask {
 	stop(reason: string): Promise<void>;
 	/** The session is closing: ends the task now if an earlier `stop` has not ended it yet. */
 	abortPending(): Promise<void>;
-	/** Stops following the task without ending it. */
 	leave(): void;
 }

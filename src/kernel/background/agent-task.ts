@@ -1,4 +1,3 @@
-// A background subagent: a subagent run with a task state and readable task output. It ends with this process.
 import { setMaxListeners } from "node:events";
 import type { AgentEvent, EventBody } from "../../api/values/event.ts";
 import { truncationText } from "../../api/values/truncation.ts";
@@ -105,7 +104,6 @@ export async function startAgentTask(work: AgentWork, settings: AgentTaskSetting
 		async stop(reason) {
 			controller.abort(reason);
 		},
-		// Closing the session also kills the child processes of its tools.
 		abortPending: async () => {},
 		leave: () => {},
 	};

@@ -1,5 +1,4 @@
-// Emits the events of a background subagent. They go to the subagent log, not to clients; its interactions reach clients even
-// between turns.
+// Events go to the subagent log, not to clients; its interactions reach clients even between turns.
 
 import type { AgentEvent, EventBody } from "../../api/values/event.ts";
 import type { Interaction } from "../../api/values/interaction.ts";
@@ -44,7 +43,6 @@ export function createBackgroundEmitter(settings: BackgroundEmitterSettings): Ag
 			}
 			if (recorded.has(body.type)) return await emitter.emit(outsideTurns, body, persistence, signal);
 			await own.emit(where, body, persistence, signal);
-			// The tool result is stored only in the subagent log.
 			if (body.type !== "tool.result") return;
 			await emitter.emit(outsideTurns, { type: "tool.ended", toolCallId: body.toolCallId }, {}, signal);
 		},

@@ -1,5 +1,4 @@
-// The background tasks of a session: starts them up to a limit, follows them, finds them after a restart, and ends them with the
-// session. Every ended task publishes a notification.
+// Starts, follows, finds and ends background tasks; every ended task publishes a notification.
 
 import { isFinal } from "../../api/values/task-status.ts";
 import { unlessAborted } from "../../base/abort.ts";
@@ -66,7 +65,6 @@ export class BackgroundTasks {
 		await this.#finding;
 	}
 
-	/** The running tasks, oldest first. */
 	async active(): Promise<readonly ActiveTask[]> {
 		await this.find();
 		return [...this.#active.values()];
@@ -76,7 +74,6 @@ export class BackgroundTasks {
 		await unlessAborted(this.#nextEnd.promise, signal);
 	}
 
-	/** Waits up to this many milliseconds for a task to end. */
 	async wait(id: string, milliseconds: number, signal: AbortSignal): Promise<void> {
 		await this.find();
 		const task = this.#active.get(id);
@@ -89,7 +86,6 @@ export class BackgroundTasks {
 		late.abort();
 	}
 
-	/** Requests the end of the task. Does nothing when it has ended. */
 	async stop(id: string, reason: string): Promise<void> {
 		await this.find();
 		await this.#active.get(id)?.stop(reason);

@@ -1,5 +1,3 @@
-// Follows a background command, through a worker that this process started or found after a restart.
-
 import { isFinal } from "../../api/values/task-status.ts";
 import { aborted } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
@@ -7,14 +5,11 @@ import { livenessOf } from "../../ports/files/living-process.ts";
 import type { StoredTask, TaskRuntime } from "../../ports/store/stored-tasks.ts";
 import type { ActiveTask } from "./active-task.ts";
 
-/** Options of a worker; times in milliseconds. */
 export interface WorkerOptions {
 	readonly heartbeatInterval: number;
 	readonly controlPollInterval: number;
 	readonly killGracePeriod: number;
-	/** Whether the command continues after this process exits. */
 	readonly keep: boolean;
-	/** Whether the command runs without the configured sandbox. */
 	readonly outsideSandbox: boolean;
 }
 
@@ -88,10 +83,7 @@ export function followFoundWorker(stored: StoredTask, settings: FollowSettings):
 	};
 }
 
-/**
- * A worker is lost when its process is gone or when it misses heartbeats for `staleAfter` while watched. After the machine
- * resumes from suspend, heartbeats are old although workers live. For a process on another machine, only heartbeats count.
- */
+/** Lost: the process is gone, or misses heartbeats while watched (after a suspend, old ones prove nothing). */
 function createLossCheck({ clock, staleAfter }: FollowSettings): (runtime: TaskRuntime) => boolean {
 	let last: { readonly sign: number | null; readonly since: number } | null = null;
 	return ({ workerPid, workerOrigin, heartbeatAt, updatedAt }) => {

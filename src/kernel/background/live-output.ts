@@ -1,5 +1,4 @@
-// Streams the output of background commands as progress of the tool calls that started them. Reads the output files only while an
-// attached client wants progress.
+// Reads the output files only while an attached client wants progress.
 import { type Clock, sleep } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -21,9 +20,7 @@ export interface LiveOutputSettings {
 interface Followed {
 	readonly task: StoredTask;
 	readonly progress: SkippingProgress;
-	/** Bytes already reported or skipped. */
 	position: number;
-	/** Settles with the last started read. */
 	reading: Promise<void>;
 }
 
@@ -37,7 +34,6 @@ export class LiveOutput {
 		this.#settings = settings;
 	}
 
-	/** Follows a running command. It may already have printed output. */
 	follow(task: StoredTask): void {
 		const { id, kind, toolCallId } = task.spec;
 		if (kind !== "bash") return;
@@ -58,7 +54,6 @@ export class LiveOutput {
 		followed.progress.end();
 	}
 
-	/** Starts reading if an attached client wants progress. */
 	look(): void {
 		if (this.#loop !== null || this.#isIdle()) return;
 		const loop = new AbortController();
@@ -97,7 +92,6 @@ export class LiveOutput {
 	}
 }
 
-/** Reports output since the last report. */
 async function report(followed: Followed): Promise<void> {
 	const { task, progress } = followed;
 	if ((await task.outputTail(0)).size <= followed.position) return;

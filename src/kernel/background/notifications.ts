@@ -1,5 +1,4 @@
-// Session notifications: each is persisted once, delivered to clients while a turn runs, and given to the model at its next step.
-// A delivery is recorded afterwards, so a crash may repeat it but never lose it.
+// Each is persisted once, delivered to clients in turns, and given to the model. A crash may repeat a delivery, not lose it.
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import type { Command } from "../../api/values/command.ts";
@@ -36,7 +35,6 @@ export type AddedEvent = Omit<Extract<Command, { type: "notification.add" }>, "t
 
 export interface AgentNotice {
 	readonly text: string;
-	/** Hooks to run when the model receives the notification. */
 	readonly hook: HookPoint;
 	/** Call this once the text is in the context. */
 	persisted(): Promise<void>;
@@ -62,7 +60,6 @@ export class Notifications {
 	readonly #queue = createKeyedQueue();
 	readonly #persistence = new Set<Promise<void>>();
 	#loading: Promise<boolean> | null = null;
-	/** Delivers an event in the running turn. Null between turns. */
 	#deliver: EmitInTurn | null = null;
 
 	constructor(settings: NotificationSettings) {
@@ -76,7 +73,6 @@ export class Notifications {
 		this.#loading = null;
 	}
 
-	/** Persists the notification that `make` returns, unless its key exists, and delivers it while a turn runs. */
 	async publish(make: MakeNotification): Promise<void> {
 		const persistence = this.#persist(make);
 		this.#persistence.add(persistence);
@@ -88,10 +84,7 @@ export class Notifications {
 		void this.#deliverPending();
 	}
 
-	/**
-	 * Persists an external notification. For an existing key, returns `added: false` and the id of the first notification. Fails
-	 * with `invalid-input` if the body differs, and with `overloaded` when too many wait.
-	 */
+	/** `added: false` with the first id for a known key. Fails `invalid-input` if the body differs, `overloaded` when full. */
 	add(event: AddedEvent): Promise<{ readonly added: boolean; readonly id: string }> {
 		return this.#queue.run("add", () => this.#add(event));
 	}
@@ -177,10 +170,7 @@ export class Notifications {
 		return this.#pending("llm").length > 0;
 	}
 
-	/**
-	 * Returns the notifications to give the model now, with or without external ones. Acknowledges those already in the context,
-	 * left unacknowledged by a crash.
-	 */
+	/** The notifications for the model now. Acknowledges those already in the context after a crash. */
 	async notices(messages: readonly HistoryEntry[], withExternal = true): Promise<readonly AgentNotice[]> {
 		await this.load();
 		const pending = () =>
@@ -197,7 +187,6 @@ export class Notifications {
 		);
 	}
 
-	/** External notifications that the model has not received, oldest first. */
 	async externalEvents(): Promise<readonly Omit<AddedEvent, "key">[]> {
 		await Promise.allSettled(this.#persistence);
 		await this.load();
@@ -211,7 +200,6 @@ export class Notifications {
 			}));
 	}
 
-	/** Marks these external notifications as received by the model. */
 	async taken(ids: readonly string[]): Promise<void> {
 		const wanted = new Set(ids);
 		for (const { notification } of this.#pending("llm")) {
@@ -297,7 +285,6 @@ export class Notifications {
 	}
 }
 
-/** Returns the input of an external notification. */
 function inputOf({ body, payload }: Notification): UserInput {
 	const parsed = v.safeParse(userInputSchema, payload["input"]);
 	return parsed.success ? parsed.output : body;

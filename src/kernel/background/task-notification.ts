@@ -4,7 +4,6 @@ import { isFinal } from "../../api/values/task-status.ts";
 import { attributeValue } from "../../base/text/quoting.ts";
 import type { Notification, TaskRuntime, TaskSpec } from "../../ports/store/stored-tasks.ts";
 
-/** Why a task ended. Null while it runs. */
 export type TerminalReason = "completed" | "failed" | "timed_out" | "killed" | "lost";
 
 export const taskSource = "background_task";
@@ -33,7 +32,6 @@ export function terminalReason({ status, timedOut }: TaskRuntime): TerminalReaso
 	}
 }
 
-/** Returns the notification of an ended task, or null while the task runs. */
 export function toNotification(spec: TaskSpec, runtime: TaskRuntime, id: string, now: number): Notification | null {
 	const reason = terminalReason(runtime);
 	if (reason === null) return null;
@@ -101,7 +99,6 @@ function toWords(seconds: number): string {
 	return minutes > 0 ? `${minutes}m ${whole % 60}s` : `${whole}s`;
 }
 
-/** Returns the message for the model: the notification, then `more` about its source. */
 export function toNoticeText(notification: Notification, more: string | null): string {
 	const { id, category, type, sourceKind, sourceId, title, severity, body } = notification;
 	const attributes = Object.entries({ id, category, type, source_kind: sourceKind, source_id: sourceId });
@@ -113,12 +110,10 @@ export function toNoticeText(notification: Notification, more: string | null): s
 	].join("\n");
 }
 
-/** Returns the notification id in a context message, or null for other messages. */
 export function notificationIdOf(text: string): string | null {
 	return /^<notification id="([^"]*)"/.exec(text)?.[1] ?? null;
 }
 
-/** Returns a block that describes a task: its state and the end of its output. */
 export function toTaskBlock(spec: TaskSpec, runtime: TaskRuntime, tail: string): string {
 	const { exitCode, failureReason, status } = runtime;
 	const lines = [

@@ -1,4 +1,3 @@
-// Background task operations for the tools of a session.
 import { isFinal } from "../../api/values/task-status.ts";
 import type { TaskOperations, TaskView } from "../../core/tools/operations.ts";
 import type { StoredTasks } from "../../ports/store/stored-tasks.ts";

@@ -1,10 +1,7 @@
-// Describes, for the model, the background task behind a notification.
-
 import type { Notification, StoredTasks } from "../../ports/store/stored-tasks.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
 import { lastLines, taskSource, toTaskBlock } from "./task-notification.ts";
 
-/** Returns the task state and the end of its output, or null for other notifications. */
 export async function describeTaskSource(
 	{ sourceKind, sourceId }: Notification,
 	tasks: StoredTasks,

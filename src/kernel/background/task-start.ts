@@ -1,5 +1,3 @@
-// Starts a background task: creates its files, then starts its worker or subagent run. The caller follows the task.
-
 import { type ToolReturn, toolError } from "../../api/values/content.ts";
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
@@ -19,7 +17,6 @@ export interface StartSettings {
 	readonly settings: BackgroundSettings;
 	readonly startWorker: StartWorker;
 	readonly stored: StoredSession;
-	/** Starts the subagent run reserved for this task. */
 	runAgent(work: AgentWork): Promise<ActiveTask>;
 	readonly subagents: Pick<Subagents, "hold">;
 	readonly clock: Clock;

@@ -1,4 +1,3 @@
-// Background tasks as tools see them.
 import path from "node:path";
 import { reminderText } from "../../core/agent/marked-text.ts";
 import type { TaskView } from "../../core/tools/operations.ts";

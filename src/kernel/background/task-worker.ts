@@ -1,5 +1,4 @@
-// The worker process of a background command: runs the command, stores its output, and records its state in the task files. Ends
-// the command when the parent process exits, unless the command may outlive it.
+// Runs a command and records its output and state. Ends it with the parent unless it may outlive it.
 import path from "node:path";
 import { workIsOver } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";

@@ -3,7 +3,6 @@ import { type BudgetKind, budgetKinds, type EventBodyOf } from "../../api/values
 
 /** Tokens and tool calls are counts; time is in milliseconds. */
 export type Amounts = Readonly<Record<BudgetKind, number>>;
-/** Limits per budget; null means unlimited. */
 export type Limits = Readonly<Record<BudgetKind, number | null>>;
 
 /** Budget state as events report it; times in seconds. */
@@ -74,7 +73,6 @@ export class BudgetMeter {
 		const limit = this.#settings.limits[kind];
 		if (limit === null) return null;
 		const unit = kind === "time" ? 1000 : 1;
-		// Round: the clock also counts fractions of milliseconds.
 		const used = Math.round(this.#used[kind]) / unit;
 		return { budget: kind, scope: this.#settings.scope, used, limit: limit / unit };
 	}

@@ -2,10 +2,8 @@
 import type { BudgetSettings } from "../../settings/config/configuration.ts";
 import type { BudgetLimits } from "./budgets.ts";
 
-/** Budgets under their settings names; times in seconds. */
 export type BudgetOptions = Omit<BudgetSettings, "warningRatio">;
 
-/** Options override settings per budget. */
 export function composeBudgets(limits: BudgetSettings, options: Partial<BudgetOptions>): BudgetLimits {
 	const of = (name: keyof BudgetOptions, unit = 1): number | null => {
 		const limit = options[name] ?? limits[name];

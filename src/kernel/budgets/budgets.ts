@@ -1,5 +1,4 @@
-// The budgets of a session and its running turn: meters consumption, warns, ends a turn that runs out of time, and records
-// session consumption (docs/guides/budgets.md).
+// Meters consumption, warns, and ends turns that run out of time (docs/guides/budgets.md).
 
 import { inputTokens, type TokenUsage } from "../../api/values/content.ts";
 import type { BudgetKind, EventBody, TurnError } from "../../api/values/event.ts";
@@ -39,7 +38,6 @@ export interface AgentBudget extends Budget {
 interface OpenTurn {
 	readonly meter: BudgetMeter;
 	readonly expired: (error: TurnError) => void;
-	/** Time of the last metering. */
 	countedAt: number;
 	withdrawTimer(): void;
 }
@@ -52,7 +50,6 @@ export class Budgets {
 	readonly #isLimited: boolean;
 	#persisted: string;
 	#turn: OpenTurn | null = null;
-	/** For agents in the running turn. */
 	readonly inTurn: AgentBudget = this.#budgetOf(true);
 
 	constructor(settings: BudgetSettings) {
@@ -65,13 +62,11 @@ export class Budgets {
 		this.#isLimited = this.#isPersisted || hasAny(limits.turn);
 	}
 
-	/** Another process has written the session. */
 	reload(): void {
 		this.#session = this.#storedMeter();
 		this.#persisted = JSON.stringify(this.#toEvent());
 	}
 
-	/** Creates a meter from the stored session consumption. */
 	#storedMeter(): BudgetMeter {
 		const { limits, stored } = this.#settings;
 		const { tokens, milliseconds, toolCalls } = stored.summary.used;
@@ -177,7 +172,6 @@ export class Budgets {
 		});
 	}
 
-	/** Returns the consumption event, or null when nothing changed or nothing is persisted. */
 	#toPersist(): EventBody | null {
 		const event = this.#toEvent();
 		const text = JSON.stringify(event);

@@ -13,7 +13,6 @@ import type { Emitter, Where } from "./emitter.ts";
 /** Requests the call from a client. Resolves with its result or the fallback answer. */
 export type CallClientTool = (interaction: ClientToolInteraction, signal: AbortSignal) => Promise<ToolReturn>;
 
-/** Requests client tool calls from the clients of a session; `place` is the origin of their events. */
 export function createClientToolCalls(
 	interactions: InteractionTable,
 	emitter: Pick<Emitter, "emit">,
@@ -32,7 +31,6 @@ export function createClientToolCalls(
 	};
 }
 
-/** Valid declarations by tool name, and rejected ones with reasons. */
 export interface CheckedTools {
 	readonly tools: ReadonlyMap<string, Tool>;
 	readonly rejected: readonly { readonly name: string; readonly reason: string }[];

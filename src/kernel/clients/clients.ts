@@ -1,4 +1,3 @@
-// The clients attached to a session: their tools, hooks, capabilities and event feeds.
 import type { AgentEvent, Cursor, EventBody } from "../../api/values/event.ts";
 import type { Interaction } from "../../api/values/interaction.ts";
 import type { ClientHook } from "../../core/hooks/hook.ts";
@@ -12,9 +11,7 @@ import { EventFeed, type FeedSource } from "./event-feed.ts";
 
 export interface ClientsSettings {
 	readonly emitter: Emitter;
-	/** Source of stored events for clients that catch up. */
 	readonly source: FeedSource;
-	/** Name of the session history. */
 	epoch(): string;
 	/** Makes an event outside the turn that is not stored. */
 	stamp(body: EventBody): AgentEvent;
@@ -25,7 +22,6 @@ export interface ClientsSettings {
 export interface Client {
 	readonly options: AttachOptions;
 	readonly tools: ReadonlyMap<string, Tool>;
-	/** Null when its handshake omitted hooks. */
 	readonly hooks: readonly ClientHook[] | null;
 	readonly feed: EventFeed;
 }
@@ -84,14 +80,12 @@ export class Clients {
 		return { hooks: declared.flat(), areAnnounced: declared.length > 0 };
 	}
 
-	/** Name and version of the last attached client, for requests that name the client. */
 	name(): string | null {
 		const client = this.attached().at(-1)?.client ?? null;
 		if (client === null) return null;
 		return client.version === null ? client.name : `${client.name} ${client.version}`;
 	}
 
-	/** Returns the name of an attached client, or null if unnamed or detached. */
 	nameOf(clientId: string | null): string | null {
 		return clientId === null ? null : (this.#clients.get(clientId)?.options.client?.name ?? null);
 	}

@@ -1,5 +1,4 @@
-// Emits all session events. Each durable event is persisted first, then every event is delivered to all attached clients in order
-// of emission.
+// Durable events are persisted first, then all are delivered to all clients in order of emission.
 
 import { createDeltaMerger, type DeltaMerger } from "../../api/values/delta-merger.ts";
 import {
@@ -15,7 +14,6 @@ import type { Clock } from "../../base/clock.ts";
 import type { Batch, StoredAgent, StoredSession } from "../../ports/store/session-store.ts";
 import type { EventFeed } from "./event-feed.ts";
 
-/** What to persist with an event, and how durably. */
 export interface Persistence {
 	/** Session state change, stored atomically with the event. */
 	readonly state?: Batch["state"];
@@ -33,7 +31,6 @@ interface Entry {
 }
 
 interface Speaker {
-	/** Emitted deltas; some may not be delivered yet. */
 	readonly merger: DeltaMerger;
 	readonly delivered: DeltaMerger;
 	readonly agentPath: readonly AgentPathEntry[];
@@ -49,7 +46,6 @@ export type AgentLog = Pick<StoredAgent, "appendEvents">;
 
 const ends: ReadonlySet<EventBody["type"]> = new Set(["turn.ended", "compaction.ended", "interaction.resolved"]);
 
-/** The origin of an event: agent and turn, if one runs. */
 export type Where = Pick<EventOrigin, "turnId" | "agentPath">;
 
 export class Emitter {
@@ -130,11 +126,7 @@ export class Emitter {
 		this.#mergers.delete(agentId);
 	}
 
-	/**
-	 * Resolves once the event is persisted and delivered. Rejects without delivery when it cannot be persisted. Then applies
-	 * backpressure for slow clients until the signal aborts. Returns undefined for a delta delivered at once to clients with
-	 * capacity.
-	 */
+	/** Resolves once persisted and delivered, with backpressure until the signal aborts. Undefined for an unhindered delta. */
 	emit(where: Where, body: EventBody, persistence: Persistence, signal: AbortSignal): Promise<void> | undefined {
 		if (this.#isRefused(where.turnId, body.type)) return Promise.reject(this.#failed?.error);
 		const speaker = this.#speakerOf(where);
@@ -181,10 +173,7 @@ export class Emitter {
 		this.#deliver(this.#stamp(where, body));
 	}
 
-	/**
-	 * Delivers progress of a running call at once, without ordering: it only has to come between the start and the result of the
-	 * call.
-	 */
+	/** Unordered: progress only has to come between the start and the result of the call. */
 	deliverProgress(where: Where, body: EventBodyOf<"tool.progress">): void {
 		if (!this.#isRefused(where.turnId, body.type)) this.#deliver(this.#stamp(where, body));
 	}
@@ -212,8 +201,7 @@ export class Emitter {
 				numbered = await this.#persist(batch);
 			} catch (thrown) {
 				for (const { events, reject } of batch) {
-					// A failure outside any turn must not replace the recorded failure of a turn, which could then continue with a
-					// gap.
+					// A failure outside any turn must not replace a turn's recorded failure: the turn would continue with a gap.
 					const turnId = events.at(-1)?.turnId ?? null;
 					if (turnId !== null) this.#failed = { turnId, error: thrown };
 					// Deliver the end of a compaction anyway: no other event reports it.
@@ -222,8 +210,7 @@ export class Emitter {
 				}
 				continue;
 			}
-			// The turn may have failed elsewhere meanwhile, which the emitting code must learn. The events are stored, so every
-			// client must receive them; otherwise the next event follows a gap.
+			// The turn may have failed meanwhile, but the events are stored: every client must receive them.
 			const accepted = new Set(this.#unrefused(batch));
 			let index = 0;
 			for (const entry of batch) {

@@ -1,6 +1,4 @@
-// The event queue of one attached client. A blocking feed is bounded by the emitters, which wait for its reader. A droppable feed
-// never makes them wait: above its bound it drops volatile events, then all events, and reads durable events back from the
-// journal at the reader's pace.
+// A blocking feed makes emitters wait. A droppable one drops volatile, then all events, and rereads the journal.
 
 import type { AgentEvent } from "../../api/values/event.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
@@ -17,7 +15,6 @@ const readAtOnce = 256;
 export type Flow = "blocking" | "droppable";
 
 export interface FeedSource {
-	/** Reads stored events after this number, in batches of any size. */
 	read(after: number): AsyncIterable<readonly AgentEvent[]>;
 	/** Number of the last event delivered to clients. */
 	delivered(): number;
@@ -48,7 +45,6 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 	#size = 0;
 	/** Number of the last durable event queued or read back. */
 	#position: number;
-	/** History counter: events still being read back from an earlier history are discarded. */
 	#histories = 0;
 	/** Whether the reader needs stored events before live ones. */
 	#isCatchingUp: boolean;
@@ -57,9 +53,7 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 	#last: number | null = null;
 	/** Resolves when the waiting reader has something to read. */
 	#reader: Deferred<void> | null = null;
-	/** Resolves when emitters may continue. */
 	#capacity: Deferred<void> | null = null;
-	/** Resolves when the reader has consumed everything. */
 	#quiet: Deferred<void> | null = null;
 
 	constructor({ flow, after, source, wantsProgress }: FeedOptions) {
@@ -72,7 +66,6 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 
 	push(event: AgentEvent): void {
 		if (this.#ended) return;
-		// Progress applies no backpressure, so it is dropped for slow readers.
 		if (event.body.type === "tool.progress" && (!this.#wantsProgress || this.isFull())) return;
 		const { seq } = event;
 		// It is in the journal, and was or will be read back from there.
@@ -120,7 +113,6 @@ export class EventFeed implements AsyncIterable<readonly AgentEvent[]> {
 		return this.#capacity.promise;
 	}
 
-	/** Resolves once the reader has consumed the queue and requests more. */
 	drained(): Promise<void> {
 		if (this.#ended || (this.#isEmpty && this.#reader !== null)) return Promise.resolve();
 		this.#quiet ??= createDeferred();

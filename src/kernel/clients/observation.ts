@@ -2,9 +2,7 @@
 import type { AgentEvent } from "../../api/values/event.ts";
 
 export interface ObservedModel {
-	/** Name sent to the provider; empty for none. */
 	readonly name: string;
-	/** Provider type from the settings; empty if unknown. */
 	readonly provider: string;
 }
 

@@ -1,5 +1,4 @@
-// Live output of running tool calls: coalesced, bounded, and delivered to clients that want it. Not persisted, without
-// backpressure.
+// Live output of running calls: coalesced, bounded, not persisted, without backpressure.
 import { StringDecoder } from "node:string_decoder";
 import type { EventBodyOf } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -47,7 +46,6 @@ export class ProgressReports {
 		this.#settings = settings;
 	}
 
-	/** Opens progress for a running call. When the signal aborts, pending progress is dropped. */
 	open(where: Where, toolCallId: string, signal: AbortSignal): SkippingProgress {
 		const progress = new RunningProgress(where, toolCallId, this.#settings);
 		this.#running.add(progress);
@@ -178,7 +176,6 @@ class RunningProgress {
 		while (this.#deliveredLength > retainedLimit || this.#delivered.length > pieceLimit) this.#shorten();
 	}
 
-	/** Trims the beginning of the retained output to the limit. */
 	#shorten(): void {
 		const [first] = this.#delivered;
 		if (first === undefined) return;

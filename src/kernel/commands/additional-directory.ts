@@ -1,4 +1,3 @@
-// `/add-dir`: checks that a directory can be added to the workspace, and writes the message for the model.
 import { errorText } from "../../base/errors.ts";
 import { absolutePath, contains } from "../../core/tools/workspace-paths.ts";
 import type { Files } from "../../ports/files/port.ts";
@@ -14,7 +13,6 @@ export type DirectoryCheck =
 	/** Absolute and normalized, symbolic links not resolved. */
 	{ readonly ok: true; readonly path: string } | { readonly ok: false; readonly reason: string };
 
-/** Checks that the typed path is a directory outside the workspace. */
 export async function checkAdditionalDirectory(typed: string, place: WorkspacePlace): Promise<DirectoryCheck> {
 	const refuse = (reason: string): DirectoryCheck => ({ ok: false, reason });
 	const spelled = typed.trim();
@@ -35,7 +33,6 @@ export async function checkAdditionalDirectory(typed: string, place: WorkspacePl
 	}
 }
 
-/** Returns the workspace directory that contains the path after resolving symbolic links, or null. */
 async function coveringRoot(path: string, { files, workDir, additionalDirs }: WorkspacePlace): Promise<string | null> {
 	const resolved = await files.resolve(path);
 	for (const root of [workDir, ...additionalDirs]) {
@@ -44,7 +41,6 @@ async function coveringRoot(path: string, { files, workDir, additionalDirs }: Wo
 	return null;
 }
 
-/** The message for the model; `listing` comes from `listDirectoryTree`. */
 export function additionalDirectoryMessage(path: string, listing: string): string {
 	return `<system>The directory ${path} was added to the workspace. Its files can be read and changed like those of the working directory, by their absolute paths. This is in it:\n\n${listing}\n</system>`;
 }

@@ -1,4 +1,3 @@
-// `/yolo` and `/afk`: switch automatic approval and unattended mode.
 import { userRow } from "../../core/agent/context.ts";
 import { reminderText } from "../../core/agent/marked-text.ts";
 import { backReminder } from "../../core/definitions/away-reminders.ts";

@@ -7,14 +7,12 @@ import type { CompactionTrigger } from "../../core/agent/dependencies.ts";
 import type { SideAnswer } from "../turn/side-question-answer.ts";
 import type { Agent } from "../turn/turn-dependencies.ts";
 
-/** A command as clients list it. */
 export interface SlashCommandInfo {
 	readonly name: string;
 	readonly description: string;
 	readonly aliases: readonly string[];
 }
 
-/** The outcome and step count of a nested turn. */
 export interface NestedRun {
 	readonly outcome: TurnOutcome;
 	readonly steps: number;
@@ -31,7 +29,6 @@ export interface CommandRun {
 	end(body: EventBody): Promise<void>;
 	/** Answers a question outside the conversation. Nothing enters the context. */
 	answerSideQuestion(question: string): Promise<SideAnswer>;
-	/** Runs the agent on an input for the rest of this turn. */
 	runAgent(input: UserInput): Promise<TurnOutcome>;
 	/** Runs an agent in a nested turn and emits all its events. */
 	runWithin(input: UserInput, agent: Agent): Promise<NestedRun>;

@@ -1,5 +1,3 @@
-// `/compact` and `/clear`: free space in the main agent's context.
-
 import { statusChanged } from "../../api/values/event.ts";
 import { modelNotSet } from "../../core/agent/turn.ts";
 import type { Agent } from "../turn/turn-dependencies.ts";
@@ -41,7 +39,6 @@ async function reportCapacity(text: string, { agent, say, deliver }: CommandRun)
 	return finished;
 }
 
-/** Context usage; unknown without a model. */
 function contextStatus({ context, model }: Agent) {
 	const size = model?.maxContextSize ?? 0;
 	return statusChanged({

@@ -1,4 +1,3 @@
-// `/export`: writes the conversation to a Markdown file.
 import path from "node:path";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import { errorText } from "../../base/errors.ts";
@@ -58,12 +57,10 @@ export interface ExportPlace {
 }
 
 export type ExportResult =
-	/** Absolute path of the written file. */
-	{ readonly ok: true; readonly path: string } | { readonly ok: false; readonly reason: string };
+	| { readonly ok: true; readonly path: string }
+	| { readonly ok: false; readonly reason: string };
 
-/**
- * Writes an export to the named file or directory, or to a new file in the working directory. Overwrites only earlier exports.
- */
+/** Overwrites only earlier exports. The default is a new file in the working directory. */
 export async function exportConversation(
 	target: string,
 	place: ExportPlace,

@@ -1,4 +1,3 @@
-// `/import`: adds a text file or another session's conversation to the context.
 import path from "node:path";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import { errorText } from "../../base/errors.ts";
@@ -37,7 +36,6 @@ export interface ImportPlace {
 	readonly workDir: string;
 	readonly home: string;
 	readonly sessionId: string;
-	/** Messages of another session in the working directory, read only, or null. */
 	openSession(id: string): Promise<readonly HistoryEntry[] | null>;
 }
 
@@ -48,7 +46,6 @@ export type ImportResult =
 
 const refuse = (reason: string): ImportResult => ({ ok: false, reason });
 
-/** Reads the named file, or else the session with that id. Changes nothing. */
 export async function readImport(source: string, place: ImportPlace): Promise<ImportResult> {
 	const named = source.trim();
 	if (named === "") return refuse("Name a text file, or the id of another session of this work directory.");

@@ -15,10 +15,8 @@ const importStart = "<imported_context ";
 /** Messages that the program added to the context in the user role. */
 const noteStarts: readonly string[] = ["<system>", importStart];
 
-/** Text in pieces, possibly none. */
 type Block = readonly string[] | Generator<string>;
 
-/** The conversation by turns, in pieces. Nothing precedes the first message. */
 export function* conversationMarkdown(messages: readonly HistoryEntry[]): Generator<string> {
 	const toolNames = new Map<string, string>();
 	let turns = 0;
@@ -113,7 +111,6 @@ function* thinking(text: string): Generator<string> {
 	yield* quote(text);
 }
 
-/** Placeholder for media, without the data of data URLs. */
 function placeholder(kind: string, url: string): string {
 	const [, mediaType = ""] = /^data:([\w.+-]+\/[\w.+-]+)?/i.exec(url) ?? [];
 	const what = /^data:/i.test(url) ? mediaType : codeSpan(url);

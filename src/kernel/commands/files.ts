@@ -1,5 +1,3 @@
-// `/add-dir`, `/export` and `/import`: add files and text to a session, and export its conversation.
-
 import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
 import type { Clock } from "../../base/clock.ts";
 import { estimateTokens, userRow } from "../../core/agent/context.ts";

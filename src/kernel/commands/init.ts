@@ -1,4 +1,3 @@
-// `/init`: runs an agent with an empty context that studies the project and writes AGENTS.md.
 import path from "node:path";
 import { Context, type ContextLog, userRow } from "../../core/agent/context.ts";
 import { systemText } from "../../core/agent/marked-text.ts";
@@ -29,7 +28,6 @@ const sizeLimit = 32 * 1024;
 /** Maximum bytes compared to detect a change. */
 const comparedSize = 1024 * 1024;
 
-/** The message about the file for the main agent. */
 function toNews(file: string, before: Buffer | null, after: Buffer | null): string {
 	if (after === null) return `The person had /init run to write AGENTS.md, but there is no ${file}.`;
 	if (before?.equals(after)) return `The person had /init run to write AGENTS.md, but it left ${file} as it was.`;

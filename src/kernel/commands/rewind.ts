@@ -1,4 +1,3 @@
-// `/rewind`: lists turns, previews a rewind to before one of them, and performs it.
 import type { FilePlan, Rewound } from "../../api/values/file-changes.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { SessionRewind } from "../rewind/session-rewind.ts";

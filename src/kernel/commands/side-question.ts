@@ -1,5 +1,4 @@
-// `/btw` without a running turn: answers a side question in its own turn. Emits the answer as text, for clients without side
-// questions, and in the event that ends the question.
+// `/btw` without a running turn: the answer is emitted as text, and in the event that ends the question.
 
 import type { TurnOutcome } from "../../api/values/event.ts";
 import { sideQuestionName } from "../../api/values/slash-command.ts";

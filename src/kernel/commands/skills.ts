@@ -1,10 +1,8 @@
-// `/skill:NAME` and `/flow:NAME`: slash commands to use a skill.
 import { loadSkillText, type Skill, skillPrompt } from "../../core/definitions/skill.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { runFlow, skillFlow } from "../turn/flow-run.ts";
 import { finished, type SlashCommand } from "./command.ts";
 
-/** Skill commands first, then flow commands. */
 export function createSkillCommands(skills: readonly Skill[], files: Files): readonly SlashCommand[] {
 	return [
 		...skills.map((skill) => createSkillCommand(skill, files)),

@@ -1,5 +1,3 @@
-// The slash commands of a session: prompts that the kernel answers itself, in listing order.
-
 import { parseSlashCommand } from "../../api/values/slash-command.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Skill } from "../../core/definitions/skill.ts";
@@ -27,7 +25,6 @@ export interface SlashCommandSettings extends FileCommandSettings, RewindCommand
 }
 
 export interface SlashCommands {
-	/** Commands shown to clients. */
 	readonly listed: readonly SlashCommand[];
 	/** Returns the named command and the text after its name, or null when the prompt is not a command. */
 	find(prompt: string): { readonly command: SlashCommand; readonly argument: string } | null;

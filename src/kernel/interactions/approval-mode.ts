@@ -1,5 +1,4 @@
-// Automatic approval modes: yolo approves everything, afk means unattended. Flags and settings enable them for this run; commands
-// persist them in the session state. Settings can forbid both.
+// yolo approves everything, afk means unattended; flags last for this run, commands are persisted.
 import { KernelError } from "../../base/errors.ts";
 import type { SessionState, StoredSession } from "../../ports/store/session-store.ts";
 import type { ApprovalState } from "./approval-state.ts";
@@ -11,7 +10,6 @@ export function forbiddenMode(mode: "auto" | "yolo", file: string): KernelError 
 export interface ApprovalModeSettings {
 	readonly stored: Pick<StoredSession, "commit">;
 	readonly state: ApprovalState;
-	/** Enabled for this run, regardless of the state. */
 	readonly yolo: boolean;
 	readonly afk: boolean;
 	/** Modes that never approve anything, each with the file that forbids it. */
@@ -41,7 +39,6 @@ export class ApprovalMode {
 		return !this.#forbidden.has("yolo") && (this.#yolo || this.#state.fields.yolo);
 	}
 
-	/** Whether the session is unattended. */
 	get isAway(): boolean {
 		return this.#afk || this.isWithheld;
 	}

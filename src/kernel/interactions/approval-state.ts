@@ -1,5 +1,4 @@
-// Stored approvals of a session, always written as a whole, so each change builds on the previous one. Mode switches and session
-// approvals may arrive at any time, including from background agents.
+// Stored as a whole, so each change builds on the previous one; changes may arrive at any time.
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { SessionState, StoredSession } from "../../ports/store/session-store.ts";
 

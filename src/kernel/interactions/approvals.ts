@@ -1,5 +1,4 @@
-// Decides whether a tool may act: applies the session's policy chain and asks the user where required. Every decision is
-// journaled, then delivered, then takes effect.
+// Every decision is journaled, then delivered, then takes effect.
 
 import type { DisplayBlock, ToolCall } from "../../api/values/content.ts";
 import type { AgentPathEntry, EventBody } from "../../api/values/event.ts";
@@ -23,19 +22,15 @@ interface ApprovalSettings {
 	readonly interactions: InteractionTable;
 	/** Whether an attached client answers approvals. */
 	canAsk(): boolean;
-	/** Whether a client expects approval requests for read-only commands too. */
 	expectsQuestions(): boolean;
 	/** What happens to a call without such a client. */
 	readonly whenUnattended: WhenUnattended;
 	readonly identifiers: Identifiers;
 	readonly mode: ApprovalMode;
-	/** Rules and session approvals. */
 	readonly judge: Judge;
-	/** Policies other than rules. */
 	readonly policies: readonly Policy[];
 }
 
-/** Who requests approval: a turn or background task, and the subagent, if any. */
 export interface ApprovalSource {
 	readonly kind: NonNullable<ApprovalInteraction["sourceKind"]>;
 	readonly id: string;

@@ -1,5 +1,4 @@
-// Open interactions of a session by id. The first settlement wins; later ones have no effect. Each kind has a row with its
-// fallback answer (docs/explanation/guarantees.md).
+// The first settlement wins. Each kind has a fallback answer (docs/explanation/guarantees.md).
 
 import { toolError } from "../../api/values/content.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
@@ -12,19 +11,13 @@ import type {
 } from "../../api/values/interaction.ts";
 import type { Clock } from "../../base/clock.ts";
 
-/** Who answered: a client, or the kernel because of a session approval. */
 export type AnsweredBy = Extract<SettledBy, { kind: "client" | "session-grant" }>;
 
-/** Why an interaction was settled without a client answer. */
 export type Unanswered = Exclude<SettledBy, AnsweredBy>;
 
 interface InteractionRule<K extends InteractionKind> {
-	/** Returns the fallback answer. */
 	fallback(why: Unanswered): AnswerTo<K>;
-	/**
-	 * Whether the interaction waits for a later client when no attached client can answer it: always, never, or in sessions that
-	 * wait for clients.
-	 */
+	/** Whether it waits for a later client when no attached one can answer. */
 	readonly outlivesClient: "always" | "never" | "where-clients-come";
 }
 
@@ -77,7 +70,6 @@ export interface Settlement<K extends InteractionKind> {
 	readonly by: SettledBy;
 }
 
-/** Returns the ids of attached clients that can answer the interaction. */
 export type AbleClients = (interaction: Interaction) => readonly string[];
 
 interface OpenInteraction {
@@ -154,10 +146,7 @@ export class InteractionTable {
 		});
 	}
 
-	/**
-	 * Settles an interaction with a client's answer. Returns false when it is not open. A client failure settles it once no other
-	 * client could answer.
-	 */
+	/** Returns false when it is not open. A client failure settles it once no other client could answer. */
 	answer(interactionId: string, answer: AnswerTo<InteractionKind> | InteractionFailure, by: AnsweredBy): boolean {
 		const open = this.#open.get(interactionId);
 		if (open === undefined) return false;
@@ -202,10 +191,7 @@ export class InteractionTable {
 		return [...this.#open.values()].flatMap(({ request }) => request ?? []);
 	}
 
-	/**
-	 * A client has detached: settles interactions that no other client can answer, unless they wait for a later client. Also
-	 * settles those for which all remaining clients reported a failure.
-	 */
+	/** Settles interactions that no remaining client can answer, unless they wait for a later one. */
 	clientGone(): void {
 		for (const open of [...this.#open.values()]) {
 			if (this.#others(open).length > 0) continue;

@@ -1,4 +1,3 @@
-// Plan mode of a session: its state, plan file, and reminders to the model.
 import path from "node:path";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -18,7 +17,6 @@ export interface PlanModeSettings {
 	readonly home: string;
 	/** Whether the session starts in plan mode regardless of its state. */
 	readonly startsOn: boolean;
-	/** Whether the agent has the plan mode tools. */
 	readonly isSupported: boolean;
 	onSwitched?(): void;
 }
@@ -37,7 +35,6 @@ export class PlanMode implements Reminders {
 	#remindersGiven = 0;
 	#lastReminderAt = 0;
 	#isReentered = false;
-	/** Directory of this session's plan. */
 	#directory: string;
 	/** Plan name when the state has none. */
 	#spareSlug: string | null = null;
@@ -61,10 +58,7 @@ export class PlanMode implements Reminders {
 		return path.join(this.#directory, `${named ?? this.#spareSlug}.md`);
 	}
 
-	/**
-	 * Restores the plan of a session in plan mode, and enables plan mode if configured and supported by the agent. A plan without
-	 * a name gets a new one.
-	 */
+	/** Restores plan mode, or enables it if configured and supported. A plan without a name gets a new one. */
 	async start(): Promise<void> {
 		const { stored } = this.#settings;
 		if (this.isOn && stored.state().planSlug === null) {
@@ -75,29 +69,21 @@ export class PlanMode implements Reminders {
 		if (this.#settings.startsOn && this.allows(true) && !this.isOn) await this.set(true, false);
 	}
 
-	/**
-	 * Whether plan mode may change to this state. An agent without the tools cannot enter it, but a session that entered it with
-	 * another agent may leave it.
-	 */
+	/** An agent without the tools cannot enter plan mode, but may leave it. */
 	allows(enabled: boolean): boolean {
 		return this.#settings.isSupported || (this.isOn && !enabled);
 	}
 
-	/** The error for a disallowed change, or null. */
 	refusal(enabled: boolean): KernelError | null {
 		return this.allows(enabled) ? null : new KernelError("unsupported", "Plan mode is not supported");
 	}
 
-	/** Throws `unsupported` for a disallowed change. */
 	check(enabled: boolean): void {
 		const refusal = this.refusal(enabled);
 		if (refusal !== null) throw refusal;
 	}
 
-	/**
-	 * Changes and persists plan mode. Entering chooses a plan name; leaving drops it. Calls are serialized; `onSet` runs before
-	 * the next call, even without a change. Rejects disallowed changes with `unsupported`.
-	 */
+	/** Entering chooses a plan name; leaving drops it. Serialized; `onSet` runs before the next call. */
 	set(enabled: boolean, isManual: boolean, onSet: () => void = () => {}): Promise<void> {
 		return this.#switches.run("", async () => {
 			this.check(enabled);
@@ -120,7 +106,6 @@ export class PlanMode implements Reminders {
 		this.#settings.onSwitched?.();
 	}
 
-	/** Reads the plan; null when missing or empty. */
 	async read(): Promise<{ readonly file: string; readonly text: string } | null> {
 		const { files } = this.#settings;
 		for (const file of this.#candidates()) {
@@ -192,7 +177,6 @@ export class PlanMode implements Reminders {
 		return [path.join(shareDir, "plans"), path.join(home, ".kimi", "plans")];
 	}
 
-	/** Possible files of this session's plan, the one to write first. Empty while plan mode is off. */
 	#candidates(): readonly string[] {
 		const { file } = this;
 		if (file === null) return [];

@@ -7,7 +7,6 @@ import { KernelError } from "../../base/errors.ts";
 import type { Extent, FileHistory } from "../../ports/workspace/file-history.ts";
 
 export interface SessionFilesSettings {
-	/** Opens the history, or a sentence that explains why there is none. */
 	readonly open: OpenHistory | string;
 	/** Whether a background task is running. */
 	hasBackgroundWork(): Promise<boolean>;
@@ -33,7 +32,6 @@ export class SessionFiles {
 		this.#settings = settings;
 	}
 
-	/** Fails with `unsupported` when nothing is recorded. */
 	history(): Promise<FileHistory> {
 		const { open, hasBackgroundWork } = this.#settings;
 		if (typeof open === "string") throw new KernelError("unsupported", open);
@@ -49,7 +47,6 @@ export class SessionFiles {
 		this.#history = null;
 	}
 
-	/** Runs a call on these subjects and records its changes. */
 	async record<Result>(
 		turnId: string,
 		subjects: readonly Subject[],

@@ -1,5 +1,4 @@
-// Rewinds a session to before a turn: its files, its conversation, or both. The event history only grows; rewound turns stay in
-// it.
+// Rewinds files, conversation, or both. The event history only grows.
 import type { ContextRow } from "../../api/values/conversation.ts";
 import type { EventBody } from "../../api/values/event.ts";
 import type {
@@ -172,7 +171,6 @@ export class SessionRewind {
 		return { id: before, at: turn.at };
 	}
 
-	/** The plan, including changes no longer recorded and changes that a rule forbids. */
 	async #shown(plan: RestorePlan, point: RestorePoint, history: FileHistory): Promise<FilePlan> {
 		const lost = await this.#lostTurns(point, history);
 		const reasons = lost.map(({ id }) => `What the turn ${id} changed is not stored here any more.`);

@@ -12,7 +12,6 @@ type Lines = FilePlan["files"][number]["lines"];
 /** Maximum bytes of a file for a line comparison. */
 const comparedSize = 1024 * 1024;
 
-/** Relative to the working directory, or absolute outside of it. */
 export function shownPath(workDir: string, target: string): string {
 	return target.startsWith(workDir + path.sep) ? target.slice(workDir.length + 1) : target;
 }

@@ -1,4 +1,3 @@
-// Where turns begin in the session history and in the context rows.
 import { inputText, toParts, type UserInput } from "../../api/values/content.ts";
 import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
@@ -7,7 +6,6 @@ import { KernelError } from "../../base/errors.ts";
 
 export interface TurnPlace {
 	readonly id: string;
-	/** Milliseconds since the epoch. */
 	readonly at: number;
 	readonly input: UserInput;
 	/** Whether its input became a message unchanged. */
@@ -56,10 +54,7 @@ function textOf(content: HistoryEntry["content"]): string {
 	return content.map((part) => (part.type === "text" ? part.text : part.type)).join("\n");
 }
 
-/**
- * Returns the rows before a turn. Messages have no history position: they are matched with turn inputs from the end, because
- * compaction may have removed the beginning. Fails with `invalid-input` when it has removed this turn.
- */
+/** Matches turn inputs from the end, because compaction may have removed the beginning (`invalid-input` then). */
 export function rowsBefore(
 	rows: readonly ContextRow[],
 	turns: readonly TurnPlace[],

@@ -1,5 +1,3 @@
-// Assembles the parts of a session. Each part uses only earlier ones: the compiler checks the order.
-
 import { type AgentEvent, type EventBody, statusChanged } from "../../api/values/event.ts";
 import { never } from "../../base/abort.ts";
 import { OnFirstUse } from "../../base/on-first-use.ts";
@@ -62,7 +60,6 @@ export interface AssembledSession {
 	readonly background: BackgroundTasks;
 	readonly taskOperations: TaskOperations;
 	readonly liveOutput: LiveOutput;
-	/** Built-in tools, created on first use. */
 	readonly tools: () => Promise<readonly Tool[]>;
 	readonly servers: ToolServers | null;
 	readonly main: MainAgent;
@@ -72,7 +69,6 @@ export interface AssembledSession {
 	readonly callClientTool: CallClientTool;
 	/** Another process has written the session: cached data is read again. */
 	reload(): void;
-	/** Emits and persists whether plan mode is on. */
 	emitPlanMode(enabled: boolean): Promise<void> | undefined;
 }
 
@@ -103,7 +99,6 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		observation?.take(event);
 	};
 	const emitter = new Emitter(stored, clock, observation === null ? note : noteObserved);
-	/** Emits events of the main agent, within the turn if one runs. */
 	const emit = (body: EventBody) => emitter.emit(turn.place, body, {}, turn.signal ?? never);
 	/** After a persistence failure, the turn emits nothing more, even if parts of it still run. */
 	const persisting = async <T>(work: Promise<T>): Promise<T> => {
@@ -115,7 +110,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		}
 	};
 
-	/** Emits what a snapshot has as well: nothing waits for it, and a failure to persist what comes before it does not stop it. */
+	/** Like a snapshot: nothing waits for it, and earlier persistence failures do not stop it. */
 	const reportVolatile = (body: EventBody) => {
 		const where = { turnId: null, agentPath: [] };
 		emitter.emit(where, body, {}, AbortSignal.abort())?.catch(() => emitter.deliverVolatile(where, body));
@@ -129,7 +124,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		changed: (choice) => reportVolatile({ type: "model.changed", model: choice }),
 	});
 
-	/** Whether what a person has to answer waits for a client that can, and is asked whether there is one or not. */
+	/** Whether questions for a person wait for a client that can answer them. */
 	const isWaiting = parts.whenUnattended === "wait";
 	const clients = new Clients({
 		emitter,
@@ -250,7 +245,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		media: toMediaOperations(parts.chosen.model),
 	};
 
-	/** Which media tools there are, and what they say, depends on the model. */
+	/** Media tools and their descriptions depend on the model. */
 	const toolsOf = new WeakMap<ChosenModel, OnFirstUse<readonly Tool[]>>();
 	const tools = (chosen: ChosenModel = model.current) => {
 		const media = toMediaOperations(chosen.model);
@@ -291,7 +286,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 		emit: async (body, signal) => emitter.emit({ turnId: null, agentPath: [] }, body, {}, signal),
 		deliverVolatile: (body) => emitter.deliverVolatile({ turnId: null, agentPath: [] }, body),
 	});
-	/** Nobody has to read it for it to be so. */
+	/** Takes effect even if no client reads it. */
 	const emitOutside = async (body: EventBody, state: Partial<SessionState> = {}) =>
 		emitter.emit({ turnId: null, agentPath: [] }, body, { state, sync: true }, AbortSignal.abort());
 	const suggestion = {

@@ -1,8 +1,6 @@
-// The content that a fork of a session starts with.
 import type { ContextRow } from "../../api/values/conversation.ts";
 import type { SessionState, StoredSession } from "../../ports/store/session-store.ts";
 
-/** Content of an idle session at one moment. */
 export interface ForkSource {
 	readonly stored: StoredSession;
 	readonly rows: readonly ContextRow[];

@@ -1,5 +1,3 @@
-// Session operations for tools: questions, plan mode, subagents, background work, media, and messages to an agent's past.
-
 import type { EventBody } from "../../api/values/event.ts";
 import type { ApprovalInteraction } from "../../api/values/interaction.ts";
 import type { Identifiers } from "../../base/ids.ts";
@@ -22,17 +20,14 @@ import type { InteractionTable } from "../interactions/interaction-table.ts";
 import type { PlanMode } from "../plan/plan-mode.ts";
 
 export interface SessionOperations {
-	/** Null for subagents. */
 	readonly agents: AgentOperations | null;
 	readonly questions: QuestionOperations;
 	readonly plan: PlanOperations;
 	readonly mail: MailOperations;
 	readonly media: MediaOperations;
-	/** Null for subagents. */
 	readonly tasks: TaskOperations | null;
 }
 
-/** Operations that subagent tools get too. */
 export type SharedOperations = Pick<SessionOperations, "questions" | "plan">;
 
 export interface OperationsSettings {
@@ -127,7 +122,6 @@ async function requestApproval(
 	return answer.decision === "reject" ? { kind: "rejected", feedback: answer.feedback } : { kind: "approved" };
 }
 
-/** Media that the agent's model accepts, for its tools. */
 export function toMediaOperations(model: Model | null): MediaOperations {
 	const uploadVideo = model?.uploadVideo?.bind(model);
 	return {

@@ -1,4 +1,3 @@
-// The model of a session: which model the next turn uses, and the command that changes it.
 import { isDeepStrictEqual } from "node:util";
 import { KernelError } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
@@ -6,23 +5,19 @@ import type { Model } from "../../core/models/model.ts";
 import type { StoredSession } from "../../ports/store/session-store.ts";
 import type { ModelChoice } from "../api.ts";
 
-/** A model and the choice behind it. */
 export interface ChosenModel {
 	/** Null when none is configured; `unsetModelAlias` is then the requested alias. */
 	readonly model: Model | null;
 	readonly unsetModelAlias: string | null;
 	readonly choice: ModelChoice | null;
-	/** Name sent to the provider; empty without a model. */
 	readonly sentName: string;
 }
 
-/** The fields to change; null keeps the current value. */
 export interface ModelChange {
 	readonly model: string | null;
 	readonly thinking: boolean | null;
 }
 
-/** A checked change that is not in effect yet. */
 export interface PreparedChange {
 	readonly chosen: ChosenModel & { readonly choice: ModelChoice };
 	/** The session's creation options with this choice, as stored in its state. */
@@ -34,7 +29,6 @@ export interface PreparedChange {
 export interface SessionModelSettings {
 	readonly stored: Pick<StoredSession, "commit">;
 	readonly initial: ChosenModel;
-	/** Fails with a KernelError for an invalid choice. */
 	prepare(change: ModelChange): Promise<PreparedChange>;
 	/** Loads the context: without one, the reopened session starts afresh and forgets the change. */
 	loadContext(): Promise<unknown>;

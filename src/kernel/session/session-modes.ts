@@ -24,7 +24,6 @@ export interface SessionModesSettings {
 export class SessionModes implements Reminders {
 	readonly #settings: SessionModesSettings;
 	readonly #changes = createKeyedQueue();
-	/** The last reported mode. */
 	#reported: SessionMode;
 	/** Suppresses reports while several switches change at once. */
 	#isSetting = false;
@@ -41,12 +40,10 @@ export class SessionModes implements Reminders {
 		return toSessionMode({ planMode: plan.isOn, approvesEverything: approval.isYolo, isAway: approval.isAway });
 	}
 
-	/** Modes that can be set. */
 	get choosable(): readonly SessionMode[] {
 		return sessionModes.filter((mode) => this.#refusal(mode) === null);
 	}
 
-	/** The initial mode is not reported as a change. */
 	begin(): void {
 		this.#reported = this.current;
 	}
@@ -60,10 +57,7 @@ export class SessionModes implements Reminders {
 		this.#settings.changed(current);
 	}
 
-	/**
-	 * Sets and persists all switches, so that this mode replaces all others. Open requests keep waiting. Fails with
-	 * `invalid-input` for a forbidden mode, and with `unsupported` for plan mode when the agent lacks its tools.
-	 */
+	/** Open requests keep waiting. Fails `invalid-input` for a forbidden mode, `unsupported` for plan mode without tools. */
 	set(mode: SessionMode): Promise<{ readonly mode: SessionMode }> {
 		return this.#changes.run("", async () => {
 			const refusal = this.#refusal(mode);

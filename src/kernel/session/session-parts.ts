@@ -1,5 +1,3 @@
-// The parts of a session: models, tools, limits, and resources shared with other sessions. Types only.
-
 import type { ContextRow } from "../../api/values/conversation.ts";
 import type { TurnOptions } from "../../api/values/turn-options.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -35,19 +33,15 @@ import type { LoadServers } from "./tool-servers.ts";
 
 export interface SessionParts {
 	readonly stored: SharedSession;
-	/** Whether starting a turn here ends a turn running in another process. */
 	readonly takesOver: boolean;
-	/** Context of another session in the working directory, or null. */
 	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
 	readonly chosen: ChosenModel;
 	readonly models: {
-		/** Other models to choose from. */
 		options(): Promise<readonly ModelOption[]>;
 		prepare(change: ModelChange): Promise<PreparedChange>;
 	};
 	/** Creates the built-in tools in the order offered to models. */
 	createTools(operations: SessionOperations): Promise<readonly Tool[]>;
-	/** Parts of subagents. Their tools get the same operations. */
 	readonly subagents: Pick<SubagentParts, "types" | "findModel" | "describeRepository" | "parallel"> & {
 		createTools(toolPaths: readonly string[], operations: SessionOperations): Promise<readonly Tool[]>;
 	};
@@ -58,7 +52,6 @@ export interface SessionParts {
 	readonly openHistory: OpenHistory | string;
 	/** Null for a session without MCP servers. */
 	readonly loadServers: LoadServers | null;
-	/** Initial servers. */
 	readonly mcpServers: readonly McpServerSettings[];
 	readonly limits: TurnLimits;
 	readonly budgets: BudgetLimits;
@@ -67,7 +60,6 @@ export interface SessionParts {
 	readonly yolo: boolean;
 	/** Unattended: approve everything, ask nothing. */
 	readonly afk: boolean;
-	/** Whether the model is reminded that the session is unattended. */
 	readonly remindsOfAbsence: boolean;
 	/** Whether closing the session does not make it the working directory's last session. */
 	readonly isOneOfMany: boolean;
@@ -78,12 +70,10 @@ export interface SessionParts {
 	/** Rules for tool calls, with the session approvals. */
 	readonly judge: Judge;
 	readonly policies: readonly Policy[];
-	/** Null when no sandbox is configured. */
 	readonly sandbox: SandboxDescription | null;
 	/** Forbidden modes, each with the file that forbids it. */
 	readonly forbiddenModes: ReadonlyMap<"auto" | "yolo", string>;
 	readonly hooks: readonly CommandHook[];
-	/** Completes a partial path typed by the user. */
 	findFiles(query: string): Promise<FoundFiles>;
 	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes" | "fetch" | "sessionHooks">;
 	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn" | "isSupported">;

@@ -1,4 +1,3 @@
-// The title of a session: set by a user, or derived from its first answered input, by the model if the settings say so.
 import type { UserInput } from "../../api/values/content.ts";
 import type { EventBody } from "../../api/values/event.ts";
 import type { Log } from "../../base/log.ts";

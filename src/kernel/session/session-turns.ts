@@ -1,5 +1,3 @@
-// The turns of a session, one at a time: starting, steering, cancelling, and their options.
-
 import { setMaxListeners } from "node:events";
 import type { Command, CommandValues } from "../../api/values/command.ts";
 import type { UserInput } from "../../api/values/content.ts";
@@ -26,7 +24,6 @@ export class SessionTurns {
 	readonly #checkOpen: () => void;
 	readonly #startNotices: StartNotices;
 	#keyed: KeyedTurns;
-	/** Default options for turns. */
 	#options: TurnOptions;
 	#last: RunningTurn | null = null;
 	#hadOne = false;
@@ -46,13 +43,11 @@ export class SessionTurns {
 		return this.#hadOne;
 	}
 
-	/** Another process has written the session. */
 	reload(): void {
 		this.#keyed = new KeyedTurns(this.#parts.stored.summary.keyedTurns);
 		this.#endOfInterrupted.forget();
 	}
 
-	/** Thinking token budget of every turn; null when unset. */
 	get thinkingBudget(): number | null {
 		return this.#options.sampling?.thinkingBudget ?? null;
 	}
@@ -65,10 +60,7 @@ export class SessionTurns {
 		return this.#keyed.has(key);
 	}
 
-	/**
-	 * Starts a turn; resolves once its start is stored. A key with an existing turn starts nothing. Fails with `busy` while a turn
-	 * runs, with `closed` once the session is closing, and with the turn's error when it ended before its start was stored.
-	 */
+	/** Resolves once the start is stored. A known key starts nothing. Fails `busy`, `closed`, or with the turn's error. */
 	start({
 		input,
 		isOwn = false,
@@ -82,7 +74,6 @@ export class SessionTurns {
 		return this.#keyed.start(key, input, () => this.#beginStored({ ...start, key }));
 	}
 
-	/** Adds input to the running turn; resolves once it is stored. Fails with `no-turn` without one. */
 	async steer(input: UserInput): Promise<null> {
 		const { turn, emitter } = this.#assembled;
 		const { running, place } = turn;
@@ -97,7 +88,6 @@ export class SessionTurns {
 		return null;
 	}
 
-	/** Cancels the running turn. Fails with `no-turn` without one. */
 	cancel(): null {
 		const { running } = this.#assembled.turn;
 		if (running === null) throw noTurn();
@@ -125,10 +115,7 @@ export class SessionTurns {
 		});
 	}
 
-	/**
-	 * Ends a turn left unfinished by an earlier process as failed, once the context contains its messages and results. Idempotent;
-	 * does nothing without such a turn.
-	 */
+	/** Ends an earlier process's unfinished turn as failed, once the context has its messages. Idempotent. */
 	endInterrupted(): Promise<void> {
 		return this.#endOfInterrupted.get();
 	}
@@ -156,7 +143,6 @@ export class SessionTurns {
 		throw new KernelError("closed", "The turn was cancelled before it began. It can be started again.");
 	}
 
-	/** `begun` is called once the start is stored. */
 	#begin({ options, ...start }: StartOptions, begun: () => void = () => {}): RunningTurn {
 		this.#checkOpen();
 		const { turn: current, servers, background, notifications, ...others } = this.#assembled;

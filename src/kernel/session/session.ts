@@ -1,5 +1,4 @@
-// One session: commands in, events out. Owns its stored files while loaded. assemble.ts builds its parts and session-turns.ts
-// runs its turns; this file has the other commands and the lifecycle.
+// Commands in, events out. assemble.ts builds the parts, session-turns.ts runs the turns.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
@@ -111,7 +110,6 @@ export class Session implements SessionApi {
 		});
 	}
 
-	/** Executes a command. Rejects with a KernelError. */
 	async send<T extends CommandType>(command: Extract<Command, { type: T }>): Promise<CommandValues[T]> {
 		const handle: CommandHandlers[T] = this.#handlers[command.type as T];
 		return handle(command);
@@ -148,7 +146,6 @@ export class Session implements SessionApi {
 		this.#warmUp.beginSoon();
 	}
 
-	/** Attaches a client without tools, synchronously. */
 	attachPlain(options: AttachOptions): Attachment {
 		this.#beginSoon();
 		return this.#attach(options, noTools);
@@ -161,7 +158,6 @@ export class Session implements SessionApi {
 		return attachment;
 	}
 
-	/** Name and version of the last attached client, for requests that name the client. */
 	clientName(): string | null {
 		return this.#assembled.clients.name();
 	}
@@ -174,12 +170,10 @@ export class Session implements SessionApi {
 		return { slashCommands, commandHooks: hooks.commands, models, modes: modes.choosable, sandbox };
 	}
 
-	/** The running turn; null when idle. */
 	get turnId(): string | null {
 		return this.#assembled.turn.id;
 	}
 
-	/** Whether an approval or a question is open. */
 	get isWaiting(): boolean {
 		return this.#assembled.interactions.isForPerson;
 	}
@@ -195,7 +189,6 @@ export class Session implements SessionApi {
 		return { model: sentName, provider: choice?.provider ?? "" };
 	}
 
-	/** Creation options with the current model; null when not stored. */
 	get creationOptions(): unknown {
 		return this.#parts.stored.state().creationOptions;
 	}
@@ -262,12 +255,10 @@ export class Session implements SessionApi {
 		};
 	}
 
-	/** Background tasks that are running or whose end was not delivered yet, oldest first. */
 	async backgroundTasks(): Promise<readonly TaskView[]> {
 		return await toViews((await this.#assembled.background.active()).map(({ stored }) => stored));
 	}
 
-	/** Whether background task notifications wait for the model. */
 	hasBackgroundNews(): Promise<boolean> {
 		return this.#assembled.notifications.hasNotices();
 	}
@@ -277,7 +268,6 @@ export class Session implements SessionApi {
 		return this.#assembled.notifications.externalEvents();
 	}
 
-	/** Changes its MCP servers, starting with the next turn. */
 	async changeMcpServers(change: McpServersChange): Promise<void> {
 		const { servers } = this.#assembled;
 		this.#checkOpen();
@@ -302,10 +292,7 @@ export class Session implements SessionApi {
 		return this.#turns.has(key);
 	}
 
-	/**
-	 * Ends a turn left unfinished by an earlier process as failed, once the context contains its messages and results. For a
-	 * session just opened. Idempotent; does nothing without such a turn.
-	 */
+	/** Ends an earlier process's unfinished turn as failed, for a session just opened. Idempotent. */
 	endInterruptedTurn(): Promise<void> {
 		return this.#turns.endInterrupted();
 	}
@@ -315,12 +302,10 @@ export class Session implements SessionApi {
 		this.#parts.stored.onLost(listener);
 	}
 
-	/** Resolves when no turn is running. */
 	async idle(): Promise<void> {
 		await this.#assembled.turn.running?.ended;
 	}
 
-	/** Whether it is archived. Its files are complete. */
 	get isArchived(): boolean {
 		return this.#parts.stored.state().archivedAt !== null;
 	}
@@ -335,7 +320,6 @@ export class Session implements SessionApi {
 		await this.#parts.stored.commit({ state: { archivedAt: null } }, { sync: true });
 	}
 
-	/** The message history so far. Neither creates nor repairs anything. */
 	async conversation(): Promise<MessageHistory> {
 		await this.#parts.stored.refresh();
 		return this.#assembled.main.conversation();
@@ -375,7 +359,6 @@ export class Session implements SessionApi {
 		return await this.#assembled.rewind.copyFiles(before, files);
 	}
 
-	/** Stored events after a cursor, or all of them. */
 	events(after?: Cursor): AsyncIterable<readonly AgentEvent[]> {
 		const { stored } = this.#parts;
 		const { epoch } = stored.cursor();
@@ -388,15 +371,11 @@ export class Session implements SessionApi {
 		return stored.events(after?.seq);
 	}
 
-	/**
-	 * Ends the running turn as failed after an uncaught exception in the session, because code that waits for the failed work
-	 * would wait indefinitely. The session continues.
-	 */
+	/** Ends the turn after an uncaught exception: waiting code would wait forever. The session continues. */
 	fail(thrown: unknown): void {
 		this.#breakOff(toKernelError(thrown));
 	}
 
-	/** Ends the running turn as failed with this error. */
 	#breakOff({ code, message, data }: KernelError): void {
 		const { running } = this.#assembled.turn;
 		if (running !== null) breakOff(running, { code, message, data });
@@ -435,7 +414,6 @@ export class Session implements SessionApi {
 		return await this.#assembled.title.set(title);
 	}
 
-	/** Serialized, so that concurrent additions under one name add the text once. */
 	#addToContext(text: string, name: string | null): Promise<{ readonly added: boolean }> {
 		return this.#additions.run("", async () => {
 			this.#checkOpen();

@@ -1,5 +1,4 @@
-// Side questions during a turn: answered concurrently, outside any turn, without effect on it. Without a running turn they are a
-// slash command (commands/side-question.ts).
+// Answered concurrently with a turn, without effect on it; see commands/side-question.ts for no turn.
 import { setMaxListeners } from "node:events";
 import type { EventBody } from "../../api/values/event.ts";
 import { toSideQuestion } from "../../api/values/slash-command.ts";
@@ -82,7 +81,6 @@ export class SideQuestions {
 		}
 	}
 
-	/** The reason of a hook that blocks the question, or null. */
 	async #refusal(
 		question: string,
 		emit: (body: EventBody) => Promise<void>,

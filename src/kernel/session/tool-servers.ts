@@ -1,5 +1,4 @@
-// The MCP servers of a session: loaded for the first client, reported in turns, released at the end. Connections and server
-// features are in src/core/mcp/.
+// Loaded for the first client, reported in turns, released at the end. src/core/mcp/ has the connections.
 
 import { type EventBody, type McpStatus, statusChanged } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -14,11 +13,9 @@ export type ServerNeeds = Pick<ServerSetSettings, "isTaken" | "questions">;
 
 export type SessionServers = Pick<ServerSet, "begin" | "isLoading" | "loaded" | "retry" | "tools" | "status" | "end">;
 
-/** Loads the server code without connecting. */
 export type LoadServers = (needs: ServerNeeds, servers: readonly McpServerSettings[]) => Promise<SessionServers>;
 export type SetLoader = (servers: readonly McpServerSettings[]) => Promise<SessionServers>;
 
-/** Maximum servers per session: each may be a process. */
 const maximumServers = 100;
 
 /** Milliseconds to let the client get its first answer before loading. */
@@ -53,7 +50,6 @@ export class ToolServers {
 		this.#log = log;
 	}
 
-	/** The tools available now. */
 	tools(): readonly Tool[] {
 		return this.#set?.tools() ?? [];
 	}
@@ -99,11 +95,7 @@ export class ToolServers {
 		if (this.#loading === null) this.#schedule(turnDelay);
 	}
 
-	/**
-	 * Before the first step of a turn: waits for connecting servers and emits their status if it changed. A missing server is
-	 * reported in the next turn at the latest (wire-protocol §4.15, §11.1 row 23). Reconnection continues in the background; its
-	 * result is reported in a later turn.
-	 */
+	/** Waits for connecting servers and emits a changed status (wire-protocol §4.15, §11.1 row 23). */
 	async prepareTurn(emit: (body: EventBody) => Promise<void> | undefined, signal: AbortSignal): Promise<void> {
 		await this.#begin();
 		await this.#applyChanges();
@@ -128,7 +120,6 @@ export class ToolServers {
 		set.retry();
 	}
 
-	/** Replaces the server set with the wanted servers. Shared connections stay open. */
 	async #applyChanges(): Promise<void> {
 		const reloaded = this.#reloaded;
 		if (reloaded === null || this.#isEnded) return;

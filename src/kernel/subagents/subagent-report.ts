@@ -1,4 +1,3 @@
-// The result of a subagent run for the calling agent: its report or its failure.
 import { type ToolReturn, toolError, toolSuccess } from "../../api/values/content.ts";
 import type { TurnOutcome } from "../../api/values/event.ts";
 import { changedChunks } from "../../core/models/chunk-streams.ts";
@@ -17,7 +16,6 @@ export interface EndedRun {
 	/** Why a hook blocked its prompt, possibly empty. Null when not blocked. */
 	readonly blockedFor: string | null;
 	readonly isTimedOut: boolean;
-	/** Status code of the model's last failure, or null. */
 	readonly statusCode: number | null;
 }
 

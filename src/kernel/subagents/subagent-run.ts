@@ -1,5 +1,3 @@
-// One run of a subagent: prepared from a request, emitted on its parent's stream, and ended with a report.
-
 import type { ToolReturn } from "../../api/values/content.ts";
 import type { AgentPathEntry, TurnOutcome } from "../../api/values/event.ts";
 import type { ToolLimits } from "../../api/values/turn-options.ts";
@@ -25,18 +23,14 @@ import { createTurnEmit } from "../turn/turn-emitter.ts";
 import { createFailureNote, type EndedRun, type ReportedAgent, toResult } from "./subagent-report.ts";
 import { runSubagentTurn } from "./subagent-turn.ts";
 
-/** Finds a model for subagents, or null for an unknown alias. */
 export type FindModel = (alias: string) => Promise<Model | null>;
 
 export interface RunSettings {
 	readonly types: readonly AgentType[];
 	createTools(toolPaths: readonly string[], mail: MailOperations, model: Model | null): Promise<readonly Tool[]>;
 	findModel: FindModel;
-	/** The session model: during a turn, the model of that turn. */
 	chosen(): Pick<ChosenModel, "model" | "unsetModelAlias">;
-	/** Tool limits of the starting turn. */
 	toolLimits?(): ToolLimits | undefined;
-	/** The prompt of a type without its role. */
 	systemPrompt(type: AgentType): Promise<string>;
 	/** The repository state in a few lines; empty without a repository. */
 	describeRepository(signal: AbortSignal): Promise<string>;
@@ -112,7 +106,6 @@ export async function prepareAgent(request: AgentRequest, settings: RunSettings)
 	return { ok: true, agent: { id, typeName: type.name, stored: agent, ...chosen, isResumed } };
 }
 
-/** A run's turn, call and task. */
 export interface RunPlace {
 	readonly toolCallId: string;
 	readonly turnId: string;
@@ -121,7 +114,6 @@ export interface RunPlace {
 	readonly taskId?: string;
 }
 
-/** An ended run with the result for its caller. */
 export interface FinishedRun extends EndedRun {
 	readonly result: ToolReturn;
 }
@@ -203,7 +195,6 @@ function createDeadline(seconds: number | null, clock: Clock): { readonly signal
 	return { signal: controller.signal, withdraw };
 }
 
-/** The agent with its restored or new context. */
 async function openAgent(
 	{ stored, type, model, unsetModelAlias, toolLimits }: PreparedAgent,
 	path: readonly AgentPathEntry[],

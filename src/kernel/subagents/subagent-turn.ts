@@ -1,5 +1,3 @@
-// One turn of a subagent, fully emitted on its parent's stream, with its hooks.
-
 import { textPart } from "../../api/values/content.ts";
 import type { TurnOutcome } from "../../api/values/event.ts";
 import { unlessLate } from "../../base/abort.ts";
@@ -21,7 +19,6 @@ export interface SubagentPrompt {
 
 export interface SubagentTurnSettings {
 	readonly services: AgentServices;
-	/** The session turn or background task that contains it. */
 	readonly turnId: string;
 	readonly hooks: HookRunner;
 	readonly clock: Clock;
@@ -36,10 +33,7 @@ export interface EndedTurn {
 	readonly blocked: BlockedPrompt | null;
 }
 
-/**
- * Milliseconds for aborted work to end: shorter than the limit of the caller's call, so that this turn always ends before the
- * outer one.
- */
+/** Shorter than the limit of the caller's call, so that this turn ends before the outer one. */
 const patience = 1100;
 
 export async function runSubagentTurn(

@@ -14,13 +14,11 @@ import {
 } from "./subagent-run.ts";
 
 export interface SubagentParts extends Omit<RunSettings, "stored" | "hooks" | "identifiers" | "clock"> {
-	/** Maximum concurrent runs with waiting callers; others queue. */
 	readonly parallel: number;
 }
 
 export interface SubagentSettings extends RunSettings, SubagentParts {
 	readonly services: AgentServices;
-	/** The session's running turn, or null. */
 	turnId(): string | null;
 }
 

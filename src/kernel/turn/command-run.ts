@@ -1,5 +1,3 @@
-// Builds the turn services for a slash command.
-
 import { textPart, type UserInput } from "../../api/values/content.ts";
 import type { EventBody } from "../../api/values/event.ts";
 import { compact } from "../../core/agent/compaction.ts";

@@ -27,7 +27,6 @@ export interface FlowRun {
 
 const flowMoveLimit = 1000;
 
-/** A skill flow. Text typed after its name goes with the first task. */
 export function skillFlow(flow: Flow, request: string): FlowRun {
 	let isFirst = true;
 	return {
@@ -46,10 +45,7 @@ export function skillFlow(flow: Flow, request: string): FlowRun {
 const loopQuestion =
 	"Look at what you have done for this so far. If something of it is missing, wrong or not shown to work, go on with that now. If all of it is done and checked, stop.";
 
-/**
- * Repeats a prompt until the model reports that it is done. `iterations` counts repetitions after the first run; -1 for
- * unlimited.
- */
+/** `iterations` counts repetitions after the first run; -1 for unlimited. */
 export function loopOver(input: UserInput, iterations: number): FlowRun {
 	const parts = toParts(input);
 	const decision: DecisionNode = {

@@ -1,5 +1,3 @@
-// Runs the hooks of a session at a point: commands from settings and client hooks, all in parallel, with one decision.
-
 import type { EventBody } from "../../api/values/event.ts";
 import type { SessionHook } from "../../api/values/hooks/session-hook.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -31,7 +29,6 @@ export interface HookRunnerSettings {
 	readonly environment: Readonly<Record<string, string>>;
 	readonly processes: Processes;
 	readonly fetch: Fetch;
-	/** Hooks given at session creation. */
 	readonly sessionHooks: readonly SessionHook[];
 	readonly interactions: InteractionTable;
 	readonly identifiers: Identifiers;
@@ -42,7 +39,6 @@ export interface HookRunnerSettings {
 /** Minimum request timeout in seconds. Shorter subscription timeouts are raised to it. */
 const shortestTimeout = 1;
 
-/** Client subscriptions, and whether any handshake mentioned hooks. */
 export interface HookClients {
 	readonly hooks: readonly ClientHook[];
 	readonly areAnnounced: boolean;
@@ -73,10 +69,7 @@ export class HookRunner {
 		return new SessionHooks({ hooks, sessionId, place: this.#settings, log }, isSubagent, emit, signal);
 	}
 
-	/**
-	 * Runs matching hooks and resolves with the decision; allows immediately without a match. Emits the start and end of a batch
-	 * through `emit`, unless it is null or no handshake mentioned hooks.
-	 */
+	/** Allows immediately without a match. `emit` null or no handshake with hooks: no batch events. */
 	async run(point: HookPoint, emit: EmitHookEvent | null, signal: AbortSignal): Promise<HookDecision> {
 		const { clock, log } = this.#settings;
 		const clients = this.#clients();

@@ -14,7 +14,6 @@ interface KnownTurn {
 export class KeyedTurns {
 	readonly #known: Map<string, KnownTurn>;
 
-	/** `stored` contains the turns of earlier processes. */
 	constructor(stored: readonly KeyedTurn[]) {
 		this.#known = new Map(
 			stored.map(({ key, turnId, digest }) => [key, { digest, started: Promise.resolve({ turnId }) }]),
@@ -25,10 +24,7 @@ export class KeyedTurns {
 		return this.#known.has(key);
 	}
 
-	/**
-	 * Returns the turn with this key, or starts it with `begin`, which resolves once its start is stored. Fails with
-	 * `invalid-input` if the input differs from the first request.
-	 */
+	/** Returns the turn with this key, or starts it. Fails `invalid-input` if the input differs. */
 	start(
 		key: string,
 		input: UserInput,

@@ -1,5 +1,3 @@
-// The main agent of a session: restores or creates its context on first use, and repairs it after a crash.
-
 import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
 import type { EventBody } from "../../api/values/event.ts";
 import { Context, type ContextLog } from "../../core/agent/context.ts";
@@ -15,12 +13,9 @@ import type { Agent } from "./turn-dependencies.ts";
 export interface MainAgentSettings {
 	readonly stored: StoredSession;
 	chosen(): ChosenModel;
-	/** Its tools with this model, and its mailbox if it has the tool for messages to its past. */
 	equip(chosen: ChosenModel): Promise<Pick<Agent, "tools"> & { readonly mailbox: OpenMailbox | null }>;
-	/** Renders the system prompt of a new session. */
 	systemPrompt(): Promise<string>;
 	readonly reminders: Reminders;
-	/** Emits an event of this agent, within the turn if one runs. */
 	emit(body: EventBody): Promise<void> | undefined;
 	notices(messages: readonly HistoryEntry[]): Promise<readonly AgentNotice[]>;
 	compactionNotes(): Promise<readonly string[]>;
@@ -30,7 +25,6 @@ export interface MainAgentSettings {
 export class MainAgent {
 	readonly #settings: MainAgentSettings;
 	#agent: Agent | null = null;
-	/** The model it was opened with. */
 	#openedWith: ChosenModel | null = null;
 	#loading: Promise<Agent> | null = null;
 	#recovery: ReturnType<typeof createRecovery> | null = null;
@@ -40,9 +34,7 @@ export class MainAgent {
 		this.#settings = settings;
 	}
 
-	/**
-	 * The agent with this model, ready for a turn. Concurrent callers share one attempt; after a failure the next call retries.
-	 */
+	/** Concurrent callers share one attempt; after a failure the next call retries. */
 	load(chosen: ChosenModel = this.#settings.chosen()): Promise<Agent> {
 		this.#loading ??= this.#make(chosen).catch((thrown: unknown) => {
 			this.#loading = null;
@@ -56,7 +48,6 @@ export class MainAgent {
 		return { ...agent, model, unsetModelAlias, ...(await this.#settings.equip(chosen)) };
 	}
 
-	/** Another process has written the session: the next `load` reads it again. */
 	forget(): void {
 		this.#agent = null;
 		this.#openedWith = null;
@@ -65,7 +56,6 @@ export class MainAgent {
 		this.#notice = null;
 	}
 
-	/** The message history so far, from the loaded agent or the store. */
 	conversation(): MessageHistory {
 		if (this.#agent !== null) {
 			const { systemPrompt, messages } = this.#agent.context;
@@ -79,7 +69,6 @@ export class MainAgent {
 		};
 	}
 
-	/** Context rows so far, from the loaded agent or the store. */
 	rows(): readonly ContextRow[] {
 		if (this.#agent === null) return this.#settings.stored.contextRows;
 		const { rows, systemPrompt } = this.#agent.context;
@@ -110,7 +99,6 @@ export class MainAgent {
 		return persisted(this.#recovery());
 	}
 
-	/** A session's system prompt is written once and stored. */
 	async #open(chosen: ChosenModel): Promise<Agent> {
 		const { stored, systemPrompt, persisted } = this.#settings;
 		// Before any write, because the next attempt must not repeat writes.

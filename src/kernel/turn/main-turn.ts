@@ -1,5 +1,3 @@
-// One session turn from input to end: its hooks, the agent run, the title and the outcome.
-
 import { inputText, textPart, toParts, type UserInput } from "../../api/values/content.ts";
 import type { EventBody, TurnError, TurnOutcome } from "../../api/values/event.ts";
 import type { AnswerForm, TurnOptions } from "../../api/values/turn-options.ts";
@@ -36,7 +34,6 @@ const patience = 1400;
 export interface RunningTurn {
 	readonly id: string;
 	readonly controller: AbortController;
-	/** Its model, even if another is chosen while it runs. */
 	readonly chosen: ChosenModel;
 	readonly options: TurnOptions;
 	readonly steers: OpenSteerQueue;
@@ -51,9 +48,7 @@ export interface TurnStart {
 	readonly input: UserInput;
 	/** Whether the program wrote the input: prompt hooks skip it, it is not repeated, and it does not title the session. */
 	readonly isOwn: boolean;
-	/** Whether it ends a turn of the session in another process. */
 	readonly takesOver: boolean;
-	/** The idempotency key among the session's turns. */
 	readonly key?: string;
 	/** Trace context of the caller. */
 	readonly trace?: string;
@@ -63,17 +58,13 @@ export interface MainTurnSettings {
 	readonly services: AgentServices;
 	readonly hooks: HookRunner;
 	readonly main: MainAgent;
-	/** Null for a session without MCP servers. */
 	readonly servers: Pick<ToolServers, "prepareTurn"> | null;
 	readonly commands: SlashCommands;
-	/** Number of prompt repetitions; see `loopOver`. */
 	readonly loopIterations: number;
 	readonly notifications: Pick<Notifications, "openTurn" | "closeTurn">;
 	readonly keys: Pick<SessionKeys, "renewDue">;
 	readonly budgets: Pick<Budgets, "openTurn" | "closeTurn">;
-	/** Titles an untitled session after an input. */
 	readonly title: { derive(input: UserInput): Promise<void> };
-	/** Makes this process the writer of the session. */
 	claim(): Promise<void>;
 	readonly log: Log;
 	/** From now on, only end events are delivered for the turn. */
@@ -230,7 +221,6 @@ function goesToModel(
 	return commands.find(inputText(input)) === null && (isOwn || loopIterations === 0);
 }
 
-/** Runs the turn while the session is marked as the last one of its working directory. */
 async function runMarked(
 	turn: RunningTurn,
 	{ input, isOwn, entersContext }: Pick<TurnStart, "input" | "isOwn"> & { readonly entersContext: boolean },
@@ -243,7 +233,7 @@ async function runMarked(
 	const { runHooks } = turnHooks;
 	const { emit } = turnEvents;
 	const { signal } = turn.controller;
-	// First of all: a session without a context starts afresh when reopened, and would forget what a command changed.
+	// First, because a session without a context starts afresh when reopened and would forget what a command changed.
 	const run = await prepareRun(turn, marked, turnEvents, turnHooks, settings);
 	const { dependencies } = run;
 	const refused = await addContext(turn.options, dependencies);
@@ -292,7 +282,6 @@ async function failureOf(hooks: Promise<void> | undefined): Promise<TurnError | 
 	}
 }
 
-/** Adds what precedes the input. Returns why the model cannot get it, or null. */
 async function addContext(
 	{ context: given = [] }: TurnOptions,
 	{ model, context }: TurnDependencies,
@@ -303,7 +292,6 @@ async function addContext(
 	return error;
 }
 
-/** Requests the last answer in the required form, unless it already has it. */
 async function withForm(
 	outcome: Extract<TurnOutcome, { status: "finished" }>,
 	form: AnswerForm,
@@ -326,7 +314,6 @@ async function runInput(
 	return await runFlow(loopOver(input, loopIterations), createCommandRun("", run));
 }
 
-/** Everything the agent needs for this turn. */
 async function prepareRun(
 	turn: RunningTurn,
 	marked: Promise<void>,

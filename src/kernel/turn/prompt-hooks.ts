@@ -1,12 +1,9 @@
-// Prompt hooks of the main agent and of subagents: hooks before a prompt may block it, hooks after it may make the agent
-// continue.
 import type { UserInput } from "../../api/values/content.ts";
 import type { EmitHookEvent, HookRunner } from "./hook-runner.ts";
 
 export interface BlockedPrompt {
 	/** The reason given by the hook, possibly empty. */
 	readonly reason: string;
-	/** Answer shown instead of the model's. */
 	readonly text: string;
 }
 

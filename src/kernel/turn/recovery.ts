@@ -1,5 +1,4 @@
-// Recovers calls that a crash left unfinished: tells the model that their outcome is unknown, tells the user once, and reruns
-// nothing (docs/explanation/guarantees.md).
+// Tells the model that outcomes are unknown, tells the user once, and reruns nothing (docs/explanation/guarantees.md).
 
 import { type ContentPart, type ToolCall, type ToolReturn, toolError } from "../../api/values/content.ts";
 import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
@@ -31,14 +30,9 @@ export interface CrashNotice {
 	settle(): Promise<void>;
 }
 
-/** Emits an event of the session's own agent. */
 type Emit = (body: EventBody, persistence?: Persistence) => Promise<void> | undefined;
 
-/**
- * Returns the recovery function, to be run once after opening and again if it fails. Adds to the context what a crash withheld:
- * messages and calls of the interrupted step, with an unknown outcome for calls that were running. Resolves with the user report,
- * or null if no call was running. After another crash before the notice is settled, the next opening completes the recovery.
- */
+/** Run it after opening, and again if it fails. Resolves with the user report, or null if no call was running. */
 export function createRecovery(stored: StoredSession, context: Context, emit: Emit): () => Promise<CrashNotice | null> {
 	let isRestored = false;
 	return async () => {

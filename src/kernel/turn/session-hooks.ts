@@ -1,5 +1,3 @@
-// The hooks given at session creation: which hooks run at a point, in which order, and the effect of their answers.
-
 import { inputText, type ToolCall, type ToolReturn, toParts, type UserInput } from "../../api/values/content.ts";
 import type { TurnError } from "../../api/values/event.ts";
 import {
@@ -32,7 +30,6 @@ export interface SessionHooksSettings {
 /** Milliseconds for background hooks after the end of their run. */
 const trailingGrace = 5000;
 
-/** A denial and its hook. */
 interface Denied {
 	readonly hookId: string;
 	readonly denial: HookDenial;
@@ -40,13 +37,11 @@ interface Denied {
 
 export class SessionHooks implements RunHooks {
 	readonly #settings: SessionHooksSettings;
-	/** Hooks of the run's points, in execution order. */
 	readonly #hooks: readonly SessionHook[];
 	readonly #emit: EmitInTurn;
 	readonly #signal: AbortSignal;
 	readonly #trailing = new AbortController();
 	readonly #inBackground = new Set<Promise<unknown>>();
-	/** Model calls so far. */
 	#requests = 0;
 	/** A failure after a call: its result is withheld, and the step fails once all its results have arrived. */
 	#pending: KernelError | null = null;
@@ -67,7 +62,6 @@ export class SessionHooks implements RunHooks {
 		await this.#run("run_started", { prompt_input: { kind: "content", content }, prompt: inputText(input) });
 	}
 
-	/** The run is about to finish with this last answer. */
 	async completed(text: string): Promise<void> {
 		const denied = await this.#run("run_completed", { ...this.#turnNumber, result: text });
 		if (denied !== null) throw deniedRun(denied);
@@ -105,7 +99,6 @@ export class SessionHooks implements RunHooks {
 		await this.#run("post_llm_response", { ...this.#turnNumber, llm_response: response });
 	}
 
-	/** Whether the call may be made. */
 	async before(call: ToolCall, input: unknown): Promise<HookDecision> {
 		const described = { tool_use_id: call.id, name: call.function.name, args: input };
 		const denied = await this.#run("pre_tool_execution", { ...this.#turnNumber, tool_call: described }, call.id);
@@ -115,7 +108,6 @@ export class SessionHooks implements RunHooks {
 		return blocked(payload === undefined ? text : `${text}\n${JSON.stringify(payload)}`);
 	}
 
-	/** The result of a call or its replacement. */
 	async after(call: ToolCall, result: ToolReturn): Promise<ToolReturn> {
 		const { is_error, output, message } = result;
 		const parts = toParts(output);
@@ -155,9 +147,7 @@ export class SessionHooks implements RunHooks {
 		return { turn_number: Math.max(0, this.#requests - 1) };
 	}
 
-	/**
-	 * Runs hooks one after another; the first denial ends the sequence. Background hooks start once all others have allowed it.
-	 */
+	/** The first denial ends the sequence. Background hooks start once all others have allowed it. */
 	async #run(
 		point: SessionHookPoint,
 		input: Readonly<Record<string, unknown>>,

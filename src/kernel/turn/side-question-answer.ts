@@ -1,5 +1,3 @@
-// Answers a side question: one request with the message history so far, without tools. Nothing enters the context.
-
 import { joinTexts, textPart } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import type { EventBodyOf, TurnError } from "../../api/values/event.ts";
@@ -15,7 +13,6 @@ export interface SideQuestionAgent {
 	readonly unsetModelAlias: string | null;
 	readonly context: Pick<Context, "systemPrompt" | "requestMessages">;
 	readonly cacheKey: string;
-	/** The error of an exhausted budget, or null. */
 	exhausted(): TurnError | null;
 	readonly retrying: Retrying;
 }
@@ -52,10 +49,8 @@ export async function answerSideQuestion(
 		: { kind: "answered", response: response + note };
 }
 
-/** Answer to an empty question. */
 export const unaskedText = "There is no question: write it after /btw.";
 
-/** The fields of the question's end event for this answer. */
 export function toEnd(answer: SideAnswer): Pick<EventBodyOf<"side-question.ended">, "response" | "error"> {
 	switch (answer.kind) {
 		case "answered":

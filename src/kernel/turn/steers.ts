@@ -1,5 +1,3 @@
-// Input added to a running turn. It is queued until the turn consumes it between two steps.
-
 import type { UserInput } from "../../api/values/content.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { SteerQueue } from "../../core/agent/dependencies.ts";
@@ -7,9 +5,7 @@ import type { SteerQueue } from "../../core/agent/dependencies.ts";
 export interface OpenSteerQueue extends SteerQueue {
 	/** False when the turn accepts no more input. Fails with `overloaded` when too many wait. */
 	add(input: UserInput): boolean;
-	/** Removes a queued input. */
 	withdraw(input: UserInput): void;
-	/** Closes the queue if it is empty. Returns false otherwise. */
 	closeIfEmpty(): boolean;
 	close(): void;
 }

@@ -1,5 +1,3 @@
-// The tools of a turn: built-in tools, then server tools, then client tools.
-
 import type { ToolLimits } from "../../api/values/turn-options.ts";
 import type { ToolBox } from "../../core/agent/dependencies.ts";
 import type { ClientCapability, Tool } from "../../core/tools/tool.ts";

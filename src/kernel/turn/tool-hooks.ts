@@ -1,5 +1,4 @@
-// Hooks around tool calls. Hooks before a call are awaited. Hooks after it run concurrently with the turn, and end before the
-// turn does from the client's view.
+// Hooks before a call are awaited; those after it run concurrently and end before the turn does for clients.
 
 import { joinTexts, type ToolCall, type ToolReturn } from "../../api/values/content.ts";
 import { workIsOver } from "../../base/abort.ts";
@@ -18,7 +17,6 @@ const outputLimit = 2000;
 const trailingGrace = 5000;
 
 export interface WatchedTurn extends ToolWatch {
-	/** Runs hooks of any point and waits for them. */
 	run(point: HookPoint): Promise<HookDecision>;
 	/** A watch for a nested turn, which ends it itself. */
 	fork(): WatchedTurn;

@@ -1,5 +1,3 @@
-// Builds the dependencies of an agent turn from the services of its session.
-
 import type { ToolCall } from "../../api/values/content.ts";
 import type { AgentPathEntry, EventBody, TurnError } from "../../api/values/event.ts";
 import type { TurnOptions } from "../../api/values/turn-options.ts";
@@ -28,11 +26,9 @@ import type { OpenSteerQueue } from "./steers.ts";
 import type { WatchedTurn } from "./tool-hooks.ts";
 import { createTurnEmit, type EmitInTurn } from "./turn-emitter.ts";
 
-/** Services shared by all agents of a session. */
 export interface AgentServices {
 	readonly stored: StoredSession;
 	readonly emitter: Pick<Emitter, "emit" | "deliverVolatile" | "addAgent" | "removeAgent">;
-	/** Null without observers. */
 	readonly observation: Observation | null;
 	readonly approvals: Approvals;
 	readonly progress: Pick<ProgressReports, "open">;
@@ -59,7 +55,6 @@ export interface Agent {
 	readonly tools: ToolBox;
 	readonly reminders: Reminders;
 	notices(): Promise<readonly AgentNotice[]>;
-	/** Null without the tool that sends to it. */
 	readonly mailbox: Mailbox | null;
 	/** Notes for the agent after a compaction. */
 	compactionNotes(): Promise<readonly string[]>;
@@ -70,17 +65,14 @@ export interface AgentTurn {
 	readonly signal: AbortSignal;
 	readonly steers: OpenSteerQueue;
 	readonly watch: WatchedTurn;
-	/** The session hooks of this run. */
 	readonly runHooks?: RunHooks;
 	/** Called before the first step; absent when all tools are available initially. */
 	toolsReady?(): Promise<void>;
 	/** Called when a step has begun and its event was delivered. */
 	stepStarted(): Promise<void> | undefined;
-	/** Options for this turn only. */
 	readonly options?: RequestOptions;
 }
 
-/** Turn options that apply to each of its requests. */
 type RequestOptions = Pick<TurnOptions, "systemPrompt" | "instructions" | "sampling" | "passingContext">;
 
 function requestOptions(options: RequestOptions): RequestOptions {

@@ -1,10 +1,8 @@
-// Emits an agent's events within a turn.
 import type { AgentPathEntry, EventBody } from "../../api/values/event.ts";
 import type { Emitter, Persistence } from "../clients/emitter.ts";
 
 export type EmitInTurn = (body: EventBody, persistence?: Persistence) => Promise<void> | undefined;
 
-/** Emits for an agent within a turn. Waits for slow clients until the turn ends. */
 export function createTurnEmit(
 	{ emitter }: { readonly emitter: Pick<Emitter, "emit"> },
 	path: readonly AgentPathEntry[],

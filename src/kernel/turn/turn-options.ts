@@ -1,4 +1,3 @@
-// Turn options, and session-wide defaults.
 import type { ToolLimits, TurnOptions, TurnOptionsChange } from "../../api/values/turn-options.ts";
 
 /** Combines a turn's own options with the session-wide defaults. Instructions and limits add up. */
@@ -13,7 +12,6 @@ export function joinTurnOptions(every: TurnOptions, own: TurnOptions): TurnOptio
 	};
 }
 
-/** Tools allowed by both limits. */
 function joinLimits(one: ToolLimits | undefined, other: ToolLimits | undefined): ToolLimits | undefined {
 	if (one === undefined || other === undefined) return one ?? other;
 	const { allowed } = one;
@@ -26,7 +24,6 @@ function joinLimits(one: ToolLimits | undefined, other: ToolLimits | undefined):
 	};
 }
 
-/** Replaces the given options; null removes an option. */
 export function changeTurnOptions(before: TurnOptions, change: TurnOptionsChange): TurnOptions {
 	const {
 		context = before.context,

@@ -36,10 +36,7 @@ function timedOut(text: string, name: string, path: string): Error {
 	});
 }
 
-/**
- * Adds limits to a port. Refused calls and timeouts reject with a system error; a change that timed out may still
- * happen.
- */
+/** Adds limits to a port. Refused calls and timeouts reject with a system error; a change that timed out may still happen. */
 export function boundFiles(files: Files, bounds: FileBounds): Files {
 	return createBoundPort(files, new BoundCalls(bounds));
 }

@@ -41,10 +41,7 @@ export type Admit = (resolvedPath: string) => Promise<void>;
 export interface Files {
 	/** A view in which only admitted files can be read. Checks the opened file, not an earlier one at its path. */
 	admitting(admit: Admit): Files;
-	/**
-	 * The whole file; null if missing. Fails with EFBIG above `limit` bytes: the size reported just before may be
-	 * smaller.
-	 */
+	/** The whole file; null if missing. Fails with EFBIG above `limit` bytes: the size reported just before may be smaller. */
 	read(path: string, limit?: number): Promise<Buffer | null>;
 	/** At most `length` bytes from `offset`; null if the file is missing. */
 	readRange(path: string, offset: number, length: number): Promise<Buffer | null>;

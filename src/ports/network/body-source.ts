@@ -1,9 +1,7 @@
 // A web stream takes several promises per piece, so bodies of our own requests are read at their source.
 
 export interface BodySource {
-	/**
-	 * All data received so far; null at the end of the body, undefined if nothing is available. Throws the body's error.
-	 */
+	/** All data received so far; null at the end of the body, undefined if nothing is available. Throws the body's error. */
 	take(): Uint8Array | null | undefined;
 	/** Resolves when data may be available; never fails. */
 	arrival(): Promise<void>;

@@ -1,10 +1,7 @@
 import { errorText, systemErrorCode } from "../../base/errors.ts";
 import { NetworkError } from "./network-error.ts";
 
-/**
- * The format of OpenSSL (Node) and BoringSSL (one-file program) errors: an address, a number, the function, and a
- * reason.
- */
+/** The format of OpenSSL (Node) and BoringSSL (one-file program) errors: an address, a number, the function, and a reason. */
 const libraryText = /^(?:[0-9a-f]+:)?error:[0-9a-f]+:SSL routines:[^:]*:([^:\s][^:]*)/i;
 
 const noTls = "the server does not speak TLS on this port; check the port, or use an http URL";

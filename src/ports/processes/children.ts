@@ -195,10 +195,7 @@ class ChildProcesses implements Processes {
 		}
 	}
 
-	/**
-	 * Reads the rest of the pipes, which end when all writers exit. Only a process that escaped the sweep can hold them
-	 * open.
-	 */
+	/** Reads the rest of the pipes, which end when all writers exit. Only a process that escaped the sweep can hold them open. */
 	async #readRemainder(pipes: PipeReader): Promise<void> {
 		const start = pipes.received();
 		for (let before = -1; before !== pipes.received() || pipes.isWaiting(); ) {

@@ -4,10 +4,7 @@ import { spawn } from "node:child_process";
 const script =
 	'(sleep "$2" 2>/dev/null || sleep 2; kill -s KILL "$1"; kill -s KILL 0) & read -r line <&3; kill -s KILL 0';
 
-/**
- * Kills this process after this many milliseconds. Ignores a failure to start the shell: the process is exiting
- * anyway.
- */
+/** Kills this process after this many milliseconds. Ignores a failure to start the shell: the process is exiting anyway. */
 export function killSelfAfter(milliseconds: number): void {
 	try {
 		const child = spawn(

@@ -67,10 +67,7 @@ export async function findStragglers(marker: string, table?: ProcessTable): Prom
 	return [...markers].flatMap(([processId, value]) => (value.includes(marker) ? [processId] : []));
 }
 
-/**
- * Kills every process with the marker, repeatedly, since they may fork meanwhile. Returns the ids that could not be
- * killed.
- */
+/** Kills every process with the marker, repeatedly, since they may fork meanwhile. Returns the ids that could not be killed. */
 export async function sweepStragglers(marker: string, clock: Clock): Promise<readonly number[]> {
 	let found: number[] = [];
 	for (let round = 0; round < roundLimit; round += 1) {

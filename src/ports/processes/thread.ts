@@ -16,8 +16,7 @@ export type ThreadOutcome =
 	| { readonly kind: "failed"; readonly error: Error };
 
 /**
- * Runs a file in a thread. `data` is copied to it; `done` is its first message. Never rejects. The thread has ended by
- * then.
+ * Runs a file in a thread. `data` is copied to it; `done` is its first message. Never rejects. The thread has ended by then.
  */
 export async function runThread(
 	file: string,

@@ -1,5 +1,4 @@
-// The parts of a session's history that opening needs: usage, unfinished calls, and the output of an interrupted step.
-// Computed
+// The parts of a session's history that opening needs: usage, unfinished calls, and the output of an interrupted step. Computed
 // event by event, so that a store can keep it current or compute it from part of the history.
 import type { ContextChange, ContextRow } from "../../api/values/conversation.ts";
 import type { AgentEvent } from "../../api/values/event.ts";

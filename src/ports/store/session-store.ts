@@ -1,5 +1,4 @@
-// The kernel's interface to stored sessions. Three implementations: on disk in the Kimi layout, in memory, and in
-// PostgreSQL.
+// The kernel's interface to stored sessions. Three implementations: on disk in the Kimi layout, in memory, and in PostgreSQL.
 // Once a commit resolves, it survives the end of the process, and with `sync` a power loss.
 
 import type { Todo, UserInput } from "../../api/values/content.ts";
@@ -81,9 +80,7 @@ export interface Batch {
 export interface CommitOptions {
 	/** Whether the batch and everything before it must be on stable storage, to survive a power loss. */
 	readonly sync?: boolean;
-	/**
-	 * For a change that nobody sees before the next commit, with which it may be stored. Failures show in later commits.
-	 */
+	/** For a change that nobody sees before the next commit, with which it may be stored. Failures show in later commits. */
 	readonly withNext?: boolean;
 	/** For a state change on opening: a read-only session stores it with its first commit after a claim. */
 	readonly whenClaimed?: boolean;
@@ -94,10 +91,7 @@ export interface JournalSummary {
 	/** Stored usage of the session. */
 	readonly used: SessionUse;
 	readonly unfinishedCalls: readonly UnfinishedCall[];
-	/**
-	 * Events of an interrupted main-agent step that are missing from the context: model output, requested calls, and
-	 * results.
-	 */
+	/** Events of an interrupted main-agent step that are missing from the context: model output, requested calls, and results. */
 	readonly unretained: readonly AgentEvent[];
 	/** Whether the main agent is in a step whose answer is missing from its context. */
 	readonly isInStep: boolean;

@@ -1,6 +1,5 @@
-// A stored session that several processes may have open. Reading needs no claim. A process must claim the session
-// before writing,
-// and is then its only writer until another process claims it.
+// A stored session that several processes may have open. Reading needs no claim. A process must claim the session before
+// writing, and is then its only writer until another process claims it.
 import type { AgentEvent } from "../../api/values/event.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Batch, CommitOptions, SessionState, SessionStore, SessionView, StoredSession } from "./session-store.ts";

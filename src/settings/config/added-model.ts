@@ -6,12 +6,10 @@ import { parseToml } from "./syntax.ts";
 import { applyTomlChanges } from "./toml-changes.ts";
 
 export interface AddedModel {
-	/** Key of `providers`. */
 	readonly provider: string;
 	readonly type: ProviderType;
 	readonly baseUrl: string;
 	readonly apiKey: string;
-	/** Key of `models`. */
 	readonly alias: string;
 	/** The name sent to the provider. */
 	readonly model: string;
@@ -22,10 +20,7 @@ export interface AddedModel {
 	readonly isDefault?: boolean;
 }
 
-/**
- * Returns the text with the model, which becomes the default if there is none. Keeps other keys in the same tables. Throws
- * ConfigurationError if the text is not TOML or cannot be edited.
- */
+/** Becomes the default if there is none. Keeps other keys. Throws ConfigurationError if the text cannot be edited. */
 export async function withAddedModel(text: string, source: string, added: AddedModel): Promise<string> {
 	const parsed = await parseToml(text.replace(/^\ufeff/, ""));
 	if (!parsed.ok) throw new ConfigurationError("syntax", source, [{ key: "", reason: parsed.reason }]);

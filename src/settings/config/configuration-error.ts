@@ -2,11 +2,7 @@
 import type * as v from "valibot";
 import { redactSecrets } from "../../base/redaction.ts";
 
-/**
- * `unreadable`: the file cannot be read; `syntax`: the file is not TOML or JSON; `schema`: invalid values in a file; `text`: any
- * fault in settings given as text; `environment`: an invalid variable that overrides a setting; `uneditable`: the program cannot
- * edit a file in this form. `mcp-syntax`: an MCP server list from any source is not JSON; `mcp-schema`: its values are invalid.
- */
+/** `text`: settings given as text; `environment`: an overriding variable; `uneditable`: no edit in place. */
 export type ConfigurationErrorCategory =
 	| "unreadable"
 	| "syntax"
@@ -38,9 +34,7 @@ const headings: Record<ConfigurationErrorCategory, (source: string) => string> =
 /** Maximum problems listed in a message. */
 const shownProblems = 50;
 
-/**
- * The message is safe to show, with one line per problem. `source` is a file path, `--config`, `--mcp-config` or `environment`.
- */
+/** One line per problem. `source` is a file path, `--config`, `--mcp-config` or `environment`. */
 export class ConfigurationError extends Error {
 	override readonly name = "ConfigurationError";
 	readonly category: ConfigurationErrorCategory;
@@ -60,7 +54,6 @@ export class ConfigurationError extends Error {
 	}
 }
 
-/** Formats `["models", "a/b", "provider"]` as `models."a/b".provider`; list positions appear in brackets, from 0. */
 export function toKeyPath(keys: readonly unknown[]): string {
 	return keys.reduce<string>((path, key) => {
 		if (typeof key === "number") return `${path}[${key}]`;
@@ -70,7 +63,6 @@ export function toKeyPath(keys: readonly unknown[]): string {
 	}, "");
 }
 
-/** Describes an invalid value in the schema's words. */
 export function toProblem(issue: v.BaseIssue<unknown>): ConfigurationProblem {
 	const key = toKeyPath((issue.path ?? []).map((item) => item.key));
 	return { key, reason: issue.input === undefined ? "is required" : issue.message };

@@ -1,5 +1,4 @@
-// Reads the settings from their source, validates them, and creates a missing settings file. model-selection.ts chooses the
-// model.
+// Reads, validates, and creates a missing settings file. model-selection.ts chooses the model.
 import * as v from "valibot";
 import { errorText } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
@@ -13,7 +12,6 @@ import { parseJson, parseToml } from "./syntax.ts";
 import { toTomlText } from "./toml-text.ts";
 
 export type ConfigurationSource =
-	/** JSON or TOML text, as given to `--config`. */
 	| { readonly kind: "text"; readonly text: string }
 	/** A file that must exist: JSON if its name ends in `.json`, otherwise TOML. */
 	| { readonly kind: "file"; readonly path: string }
@@ -28,10 +26,7 @@ export interface LoadedConfiguration {
 
 const textSource = "--config";
 
-/**
- * Reads and validates the settings. Throws ConfigurationError if they are invalid. A failure to create the default file is only
- * logged: the program starts with the defaults.
- */
+/** Throws ConfigurationError if invalid. A failure to create the default file is only logged. */
 export async function readConfiguration(
 	source: ConfigurationSource,
 	files: Files,

@@ -1,5 +1,4 @@
-// The settings in the program's camelCase names, converted from a validated file. schema.ts defines the defaults,
-// model-selection.ts chooses the model.
+// The validated settings under camelCase names. schema.ts has the defaults.
 import { type ContractVersion, defaultContract, parseContractVersion } from "../../base/contract-version.ts";
 import type { ConfigurationFile, ModelCapability } from "./schema.ts";
 import { scanToml, type TomlStatement } from "./toml-scan.ts";
@@ -7,7 +6,6 @@ import { scanToml, type TomlStatement } from "./toml-scan.ts";
 type CamelCase<Key> = Key extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Key;
 type CamelCased<Table> = { readonly [Key in keyof Table as CamelCase<Key>]: Table[Key] };
 
-/** Renames the keys of one table, but not of nested tables, whose keys the user may have chosen. */
 function camelCased<Table extends object>(table: Table): CamelCased<Table> {
 	const renamed = Object.entries(table).map(([key, value]) => [
 		key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
@@ -19,13 +17,11 @@ function camelCased<Table extends object>(table: Table): CamelCased<Table> {
 
 type TextsByName = Readonly<Record<string, string>>;
 
-/** The location of a provider's stored credentials. */
 export interface OauthReference {
 	readonly storage: "file" | "keyring";
 	readonly key: string;
 }
 
-/** Prices per million tokens of each kind. */
 export interface ModelPrice {
 	readonly currency: string;
 	readonly input: number;
@@ -35,11 +31,8 @@ export interface ModelPrice {
 }
 
 export interface ModelSettings {
-	/** Key of `providers`. */
 	readonly provider: string;
-	/** The name sent to the API. */
 	readonly model: string;
-	/** Tokens. */
 	readonly maxContextSize: number;
 	/** As configured; selection adds those implied by the model name. */
 	readonly capabilities: readonly ModelCapability[];
@@ -49,7 +42,6 @@ export interface ModelSettings {
 
 export interface ProviderSettings {
 	readonly type: ConfigurationFile["providers"][string]["type"];
-	/** Base URL and key may be empty. */
 	readonly baseUrl: string;
 	readonly apiKey: string;
 	/** The environment variable that supplied the key; no other variable overrides it. */
@@ -75,9 +67,7 @@ export type LoopControl = CamelCased<ConfigurationFile["loop_control"]>;
 /** `timeout` in seconds. */
 export type HookSettings = CamelCased<ConfigurationFile["hooks"][number]>;
 
-/** Budgets of a session and of each turn; null for none. Times in seconds. */
 export type LimitSettings = CamelCased<ConfigurationFile["agentwire"]["limits"]>;
-/** The budgets among the limits. */
 export type BudgetSettings = Omit<
 	LimitSettings,
 	"loadedSessions" | "runningTurns" | "unloadAfter" | "requestsInFlight" | "outboxBytes"
@@ -95,12 +85,10 @@ export interface AgentwireSettings {
 	readonly contain: "auto" | "off";
 	/** Seconds that a turn waits for MCP servers, from the start of connecting; null for none. */
 	readonly mcpStartTimeout: number | null;
-	/** Maximum concurrent subagents per session. */
 	readonly parallelSubagents: number;
 	/** The root URL of the sign-in server, and the program's client id there; empty for the platform's defaults. */
 	readonly oauthHost: string;
 	readonly oauthClientId: string;
-	/** As configured: empty, or a protocol version, not validated here. */
 	readonly maxEvents: string;
 	readonly typedParts: boolean;
 	readonly formerNames: boolean;
@@ -115,20 +103,15 @@ export interface AgentwireSettings {
 	readonly caFile: string | null;
 	/** Hosts, addresses and ranges that may be fetched although they are not public. */
 	readonly fetchAllow: readonly string[];
-	/**
-	 * What happens to a call that needs approval if no attached client answers approvals. Null if not configured: the call is
-	 * rejected, unless the session's creator decided otherwise, or clients can come and go.
-	 */
+	/** Calls that need approval without a client that answers. Null: rejected, unless the creator or host decided. */
 	readonly unattended: "approve" | "reject" | "wait" | null;
 	readonly contract: ContractVersion;
 }
 
-/** The permissions in a file. Rule patterns are not validated yet. */
 export interface PermissionSettings {
 	readonly rules: readonly (CamelCased<ConfigurationFile["permission"]["rules"][number]> & {
 		/** Starts at 1; null if unknown. */
 		readonly line: number | null;
-		/** The source of a rule outside the file, such as a flag. */
 		readonly from?: string;
 	})[];
 	/** Whether read-only commands are allowed without a rule; null if not configured. */
@@ -164,7 +147,6 @@ export interface SandboxSettings {
 	};
 }
 
-/** Session storage. Paths are absolute, or below `~`. */
 export interface StoreSettings {
 	readonly type: "disk" | "postgres";
 	/** The database URL as configured, which may contain a password; null for none. */
@@ -200,7 +182,6 @@ export interface Configuration {
 	readonly providers: Readonly<Record<string, ProviderSettings>>;
 	readonly loopControl: LoopControl;
 	readonly background: BackgroundSettings;
-	/** Milliseconds. */
 	readonly notifications: { readonly claimStaleAfterMs: number };
 	readonly services: {
 		readonly moonshotSearch: ServiceSettings | null;

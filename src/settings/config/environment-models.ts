@@ -1,13 +1,10 @@
-// Default models for a program without a configuration: for every vendor whose key is in the environment, under the variable
-// names of the vendor's own tools.
+// For every vendor whose key is in the environment, under the vendor's own variable names.
 import type { Configuration, ModelSettings, ProviderSettings } from "./configuration.ts";
 import type { Environment } from "./model-selection.ts";
 import type { ProviderType } from "./schema.ts";
 
-/** The source of models that no configuration defines. */
 export interface EnvironmentModel {
 	readonly variable: string;
-	/** Key of `providers`. */
 	readonly provider: string;
 	/** The provider's default model, as its alias and as the name sent. */
 	readonly model: string;
@@ -63,10 +60,7 @@ export const vendorAddresses: readonly Pick<Vendor, "name" | "keys" | "addressVa
 /** The variables that supply keys if the configuration names no provider. */
 export const providerKeyVariables: readonly string[] = vendors.flatMap(({ keys }) => keys);
 
-/**
- * Adds the models that environment keys provide, and returns the default among them; null if there is none. A configuration that
- * names a provider or a model wins and is returned unchanged.
- */
+/** Returns the default among the added models. A configuration with a provider or model is unchanged. */
 export function withEnvironmentModels(
 	configuration: Configuration,
 	environment: Environment,

@@ -1,5 +1,4 @@
-// Adds a managed platform sign-in to the settings file and removes it: the provider, its models and, if none is set, the default
-// model. Edits the file as text, because people and other programs edit it too.
+// A platform sign-in in the settings file, edited as text because people and programs edit it too.
 import { isRecord } from "../../base/json.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 import type { ModelCapability } from "./schema.ts";
@@ -13,7 +12,6 @@ const providerName = "managed:kimi-code";
 const aliasPrefix = "kimi-code/";
 
 export interface ManagedModel {
-	/** The name sent to the API. */
 	readonly id: string;
 	readonly maxContextSize: number;
 	readonly capabilities: readonly ModelCapability[];
@@ -23,7 +21,6 @@ export interface ManagedModel {
 export interface ManagedProvider {
 	readonly baseUrl: string;
 	readonly key: string;
-	/** At least one. */
 	readonly models: readonly ManagedModel[];
 }
 
@@ -33,10 +30,7 @@ export interface ManagedEdit {
 	readonly defaultModel: string;
 }
 
-/**
- * Adds the managed provider to the text of the settings file `source`. Removes models that the platform no longer offers; keeps
- * other keys in the same tables. Throws ConfigurationError if the text is not TOML or cannot be edited.
- */
+/** Removes models that the platform no longer offers. Throws ConfigurationError if the text cannot be edited. */
 export async function addManagedProvider(text: string, source: string, managed: ManagedProvider): Promise<ManagedEdit> {
 	const data = await parse(text, source);
 	const { models } = managed;
@@ -64,10 +58,7 @@ export async function addManagedProvider(text: string, source: string, managed: 
 	return { text: await apply(text, source, data, changes), defaultModel };
 }
 
-/**
- * Removes the managed provider from the text of the settings file `source`. If one of the user's own models uses it, only removes
- * its sign-in. Throws like `addManagedProvider`.
- */
+/** If one of the user's own models uses the provider, only removes its sign-in. Throws like `addManagedProvider`. */
 export async function removeManagedProvider(text: string, source: string): Promise<ManagedEdit> {
 	const data = await parse(text, source);
 	const aliases = managedAliases(data);
@@ -92,7 +83,6 @@ function tableIn(data: Readonly<Record<string, unknown>>, key: string): Readonly
 	return isRecord(table) ? table : {};
 }
 
-/** The models that a sign-in added. */
 function managedAliases(data: Readonly<Record<string, unknown>>): readonly string[] {
 	return Object.entries(tableIn(data, "models")).flatMap(([alias, model]) =>
 		alias.startsWith(aliasPrefix) && isRecord(model) && model["provider"] === providerName ? alias : [],
@@ -109,7 +99,6 @@ async function parse(text: string, source: string): Promise<Record<string, unkno
 	return isRecord(result.value) ? result.value : {};
 }
 
-/** Applies the changes to the text. Throws ConfigurationError if they cannot be made in place. */
 async function apply(
 	text: string,
 	source: string,

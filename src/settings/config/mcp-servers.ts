@@ -1,5 +1,4 @@
-// Reads MCP server settings from files and texts in order of precedence, validates them, and merges them by name. src/core/mcp/
-// opens the connections.
+// Server settings from files and texts, merged by name. src/core/mcp/ opens the connections.
 import * as v from "valibot";
 import { isRecord } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
@@ -11,18 +10,15 @@ import { parseJson } from "./syntax.ts";
 
 type TextsByName = Readonly<Record<string, string>>;
 
-/** Which tools of a server are offered. A null list does not filter. */
 export interface McpToolFilter {
 	readonly names: readonly string[] | null;
 	readonly hidden: readonly string[];
-	/** A tool needs one of these tags, and none of the excluded ones. */
 	readonly includeTags: readonly string[] | null;
 	readonly excludeTags: readonly string[];
 }
 
 interface AnyMcpServer {
 	readonly name: string;
-	/** Milliseconds per call; null means the general setting. */
 	readonly callTimeout: number | null;
 	readonly filter: McpToolFilter;
 }
@@ -31,15 +27,12 @@ interface AnyMcpServer {
 export interface LocalMcpServer extends AnyMcpServer {
 	readonly kind: "local";
 	readonly command: string;
-	/** The placeholder `workDir` stands for the session's work directory, here and in environment values. */
 	readonly arguments: readonly string[];
-	/** Added to the environment of the session. */
 	readonly environment: TextsByName;
 	/** As configured, relative to the session's work directory. Null means the share directory. */
 	readonly workDir: string | null;
 }
 
-/** A client that the user registered with a remote server's authorization server. */
 export interface McpOAuthClient {
 	readonly id: string;
 	readonly secret: string | null;
@@ -66,7 +59,6 @@ export type McpServerSettings = LocalMcpServer | RemoteMcpServer;
 export interface McpServerSources {
 	/** Absolute paths, in order of precedence. */
 	readonly files: readonly string[];
-	/** JSON texts, which override all files. */
 	readonly texts: readonly string[];
 	/** Its `mcp.json` is read if there are no files. */
 	readonly shareDir: string;
@@ -75,10 +67,7 @@ export interface McpServerSources {
 /** The reported source of problems in command-line text. */
 const textSource = "--mcp-config";
 
-/**
- * Returns the servers of all sources, in order of first occurrence; the later of two servers with the same name wins. Throws
- * ConfigurationError for a source that is unreadable, not JSON or invalid.
- */
+/** In order of first occurrence; the later of two servers with one name wins. Throws ConfigurationError. */
 export async function readMcpServers(
 	{ files: paths, texts: given, shareDir }: McpServerSources,
 	files: Files,
@@ -105,10 +94,7 @@ export async function readMcpServers(
 /** Maximum servers per source: each may be a process. */
 const maximumServers = 100;
 
-/**
- * Parses one source: `{"mcpServers": {name: entry}}`, or the names at the root. Ignores unknown keys. Throws ConfigurationError,
- * which names `source` and every invalid key.
- */
+/** `{"mcpServers": {name: entry}}`, or the names at the root. Ignores unknown keys. Throws ConfigurationError. */
 export function parseMcpServers(json: string, source: string): McpServerSettings[] {
 	const parsed = parseJson(json);
 	if (!parsed.ok) throw new ConfigurationError("mcp-syntax", source, [{ key: "", reason: parsed.reason }]);
@@ -139,7 +125,6 @@ export function readMcpEntry(name: string, entry: unknown, keys: readonly string
 	return { ok: false, problems: result.issues.map((issue) => toProblem(keys, issue)) };
 }
 
-/** Whether the value looks like a server, valid or not. */
 export function isMcpEntry(value: unknown): value is Readonly<Record<string, unknown>> {
 	return isRecord(value) && ["command", "url"].some((key) => (value[key] ?? null) !== null);
 }

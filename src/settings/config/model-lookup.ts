@@ -2,9 +2,7 @@
 import type { Configuration } from "./configuration.ts";
 import type { ProviderType } from "./schema.ts";
 
-/** A model missing from the settings, of a configured provider. */
 export interface UnlistedModel {
-	/** Key of `providers`. */
 	readonly provider: string;
 	/** The name sent to the API. */
 	readonly name: string;
@@ -27,10 +25,7 @@ const makers: readonly { readonly name: string; readonly types: readonly Provide
 	{ name: "kimi", types: ["kimi"], models: /^kimi-/i },
 ];
 
-/**
- * Finds a configured model by alias or name, or else an unlisted model of a provider identified by key, type, vendor or model
- * name.
- */
+/** By alias or name, or else an unlisted model of a provider identified by key, type, vendor or model name. */
 export function findModel(
 	configuration: Configuration,
 	wanted: { readonly model: string | null; readonly provider: string | null },

@@ -8,7 +8,6 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ModelSelectionRequest {
 	readonly configuration: Configuration;
-	/** From the command line; null or empty means the default model. */
 	readonly alias: string | null;
 	/** From the command line; null means the configured default. */
 	readonly thinking: boolean | null;
@@ -16,7 +15,6 @@ export interface ModelSelectionRequest {
 }
 
 export interface SelectedProvider {
-	/** Key of `providers`; empty if no configured model was selected. */
 	readonly name: string;
 	readonly type: ProviderType;
 	readonly baseUrl: string;
@@ -34,9 +32,7 @@ export interface SelectedProvider {
 }
 
 export interface SelectedModel {
-	/** The name sent to the API. */
 	readonly name: string;
-	/** Tokens. */
 	readonly maxContextSize: number;
 	/** Configured or overridden capabilities, plus those implied by the model name. */
 	readonly capabilities: ReadonlySet<ModelCapability>;
@@ -85,10 +81,7 @@ const blankProvider: ProviderSettings = {
 };
 const neutralSampling: Sampling = { temperature: null, topP: null, maxCompletionTokens: "off", thinkingKeep: null };
 
-/**
- * Selects the model. Environment variables override the command line, which overrides the settings. Throws ConfigurationError
- * (category `environment`) if an applicable variable is not a valid number.
- */
+/** Environment overrides command line overrides settings. Throws ConfigurationError (`environment`) for an invalid variable. */
 export function selectModel(request: ModelSelectionRequest): ModelSelection {
 	const { configuration, environment } = request;
 	const alias = request.alias || configuration.defaultModel;

@@ -1,4 +1,3 @@
-// Reads a permission file, such as a project's.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Files } from "../../ports/files/port.ts";

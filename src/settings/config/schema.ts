@@ -1,12 +1,10 @@
-// The schema of the settings file: its snake_case keys, types, bounds, and all defaults. configuration-reader.ts reads the file,
-// configuration.ts renames its keys for the program.
+// The settings file's keys, types, bounds and all defaults. configuration.ts renames the keys.
 import { isIP } from "node:net";
 import * as v from "valibot";
 import { contractForm, parseContractVersion } from "../../base/contract-version.ts";
 import { isRecord } from "../../base/json.ts";
 import { beginning } from "../../base/text/well-formed.ts";
 
-/** What a model can accept or do, as spelled in the file. */
 export const modelCapabilities = ["image_in", "video_in", "thinking", "always_thinking"] as const;
 export type ModelCapability = (typeof modelCapabilities)[number];
 
@@ -281,7 +279,6 @@ const agentwireTable = table({
 	parallel_subagents: v.optional(integer(1, 64), 4),
 	oauth_host: v.optional(text, ""),
 	oauth_client_id: v.optional(text, ""),
-	/** A protocol version, not validated here. */
 	max_events: v.optional(text, ""),
 	typed_parts: v.optional(flag, false),
 	former_names: v.optional(flag, false),
@@ -293,7 +290,6 @@ const agentwireTable = table({
 	ca_file: v.optional(caFile, ""),
 	fetch_allow: v.optional(hostsAndRanges, []),
 	unattended: v.exactOptional(oneOf(["approve", "reject", "wait"])),
-	/** A Meerkat contract version. */
 	contract: v.optional(
 		v.pipe(
 			text,
@@ -305,14 +301,12 @@ const agentwireTable = table({
 
 const ruleTable = exactTable({
 	decision: oneOf(["allow", "ask", "deny"]),
-	/** Parsed by the permissions code. */
 	pattern: text,
 	reason: v.optional(text, ""),
 	match: v.optional(texts, []),
 	not_match: v.optional(texts, []),
 });
 
-/** Maximum rules per file. */
 const mostRules = 2000;
 
 const permissionTable = exactTable({
@@ -366,7 +360,6 @@ const sandboxTable = exactTable({
 /** Session storage. Rejects unknown keys: a misspelled key would store sessions elsewhere. */
 const storeKeys = exactTable({
 	type: v.exactOptional(oneOf(["disk", "postgres"])),
-	/** Parsed by the store. */
 	url: v.optional(text, ""),
 	schema: v.optional(
 		v.pipe(
@@ -434,5 +427,4 @@ export const configurationFileSchema = table({
 	store: v.optional(storeTable, {}),
 });
 
-/** The validated file: its own key names, with defaults filled in. */
 export type ConfigurationFile = v.InferOutput<typeof configurationFileSchema>;

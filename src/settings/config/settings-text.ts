@@ -1,4 +1,3 @@
-// Reads settings files edited by people.
 import { isUtf8 } from "node:buffer";
 import { errorText } from "../../base/errors.ts";
 import type { Files } from "../../ports/files/port.ts";
@@ -14,10 +13,7 @@ export async function readText(files: Files, path: string): Promise<string | nul
 	}
 }
 
-/**
- * Returns the text of a settings file to be edited, including the byte order mark. Throws ConfigurationError for bytes that are
- * not UTF-8, which an edit would corrupt.
- */
+/** Includes the byte order mark. Throws ConfigurationError for bytes that are not UTF-8. */
 export function textToChange(bytes: Buffer, path: string): string {
 	if (isUtf8(bytes)) return bytes.toString("utf8");
 	throw new ConfigurationError("syntax", path, [{ key: "", reason: "not UTF-8" }]);

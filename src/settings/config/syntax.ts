@@ -1,4 +1,3 @@
-// Parses JSON and TOML settings into plain values. Errors contain a position, never the text found there.
 import { errorText } from "../../base/errors.ts";
 import { isNestedWithin } from "../../base/json.ts";
 

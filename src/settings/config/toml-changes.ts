@@ -1,4 +1,3 @@
-// Changes values in a TOML text: everything else keeps its form, comments included.
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../base/json.ts";
 import { parseToml } from "./syntax.ts";
@@ -9,20 +8,15 @@ type Content = Readonly<Record<string, unknown>>;
 
 export interface TomlChange {
 	readonly path: readonly string[];
-	/** Null removes the key and everything below it. */
 	readonly value: TomlValue;
 }
 
-/** A TOML text with its parsed value. */
 export interface TomlDocument {
 	readonly text: string;
 	readonly data: Content;
 }
 
-/**
- * Applies the changes to the text, and parses it again to verify that nothing else changed. Null if they cannot be made in place,
- * such as in an inline table.
- */
+/** Verifies that nothing else changed. Null if the changes cannot be made in place, as in an inline table. */
 export async function applyTomlChanges(
 	{ text, data }: TomlDocument,
 	changes: readonly TomlChange[],
@@ -61,7 +55,6 @@ export function findTomlChanges(
 	return changes;
 }
 
-/** The changes for a value that is new or has another type. */
 function toChanges(path: readonly string[], value: unknown): readonly TomlChange[] | null {
 	if (isTable(value)) return findTomlChanges({}, value, path);
 	return isTomlValue(value) ? [{ path, value }] : null;

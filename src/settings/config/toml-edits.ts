@@ -1,5 +1,4 @@
-// Edits a TOML text in place: everything else stays byte for byte, comments included. The text must be valid TOML. Unsupported
-// forms (a value inside an inline table) stay unchanged or become invalid, so the caller must parse the result.
+// Everything else stays byte for byte. Unsupported forms stay or become invalid, so the caller must parse the result.
 import { scanToml, type TomlStatement } from "./toml-scan.ts";
 import { type TomlValue, toTomlInline, toTomlKey } from "./toml-text.ts";
 
@@ -7,7 +6,6 @@ const isAt = (path: readonly string[], { path: found }: TomlStatement) =>
 	found.length === path.length && isBelow(path, found);
 const isBelow = (path: readonly string[], found: readonly string[]) => path.every((key, index) => found[index] === key);
 
-/** Removes the key and everything below it, including tables with that path. */
 export function removeTomlKey(text: string, path: readonly string[]): string {
 	return scanToml(text)
 		.filter((statement) => isBelow(path, statement.path))
@@ -18,10 +16,7 @@ export function removeTomlKey(text: string, path: readonly string[]): string {
 		}, text);
 }
 
-/**
- * Sets the key: in place if it exists, otherwise at the end of its table, which is appended if missing. `path` has at least one
- * key.
- */
+/** In place if it exists, otherwise at the end of its table, which is appended if missing. */
 export function setTomlKey(text: string, path: readonly string[], value: TomlValue): string {
 	const statement = scanToml(text).find((found) => found.kind === "pair" && isAt(path, found));
 	if (statement !== undefined) {

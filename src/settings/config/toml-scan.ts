@@ -1,12 +1,10 @@
-// Locates the statements of a TOML text for editing in place. The text must be valid TOML: values are skipped, not parsed or
-// checked.
+// Locates statements of a valid TOML text: values are skipped, not parsed or checked.
 
 export interface TomlStatement {
 	/** `[a.b]`, `[[a.b]]` or `key = value`. */
 	readonly kind: "table" | "list-item" | "pair";
 	/** A pair's path includes its table's keys. */
 	readonly path: readonly string[];
-	/** From the beginning of its first line to the position after its final newline. */
 	readonly start: number;
 	readonly end: number;
 	/** The value range of a pair; empty for others. */
@@ -60,7 +58,6 @@ function nextLine(text: string, position: number): number {
 	return newline === -1 ? text.length : newline + 1;
 }
 
-/** Reads dotted keys; `end` is the position after the last key and its spaces. */
 function readPath(text: string, start: number): { readonly path: readonly string[]; readonly end: number } {
 	const path: string[] = [];
 	let position = start;
@@ -92,7 +89,6 @@ function readEscapes(inner: string): string {
 	});
 }
 
-/** Returns the position after the value that starts here. */
 function skipValue(text: string, start: number): number {
 	const first = text[start];
 	if (first === '"' || first === "'") return skipString(text, start);

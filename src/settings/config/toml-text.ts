@@ -1,5 +1,4 @@
-// Serializes plain data as TOML 0.4, the oldest dialect that readers of the settings file support: no dotted keys, no mixed
-// lists. Written here so that a first start need not load a TOML library.
+// TOML 0.4, the oldest dialect that readers support. Saves loading a TOML library on the first start.
 import { toWellFormed } from "../../base/text/well-formed.ts";
 
 export type TomlValue = null | boolean | number | string | readonly TomlValue[] | TomlTable;
@@ -10,7 +9,6 @@ function quoted(text: string): string {
 	return JSON.stringify(toWellFormed(text)).replaceAll("\u007f", "\\u007F");
 }
 
-/** The key in TOML syntax, quoted if necessary. */
 export const toTomlKey = (key: string) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : quoted(key));
 
 const isTable = (value: TomlValue): value is TomlTable =>
@@ -18,7 +16,6 @@ const isTable = (value: TomlValue): value is TomlTable =>
 const isTableList = (value: TomlValue): value is readonly TomlTable[] =>
 	Array.isArray(value) && value.length > 0 && value.every(isTable);
 
-/** The value on one line. Omits nulls in tables. */
 export function toTomlInline(value: TomlValue): string {
 	if (typeof value === "string") return quoted(value);
 	if (Array.isArray(value)) return `[${value.map(toTomlInline).join(", ")}]`;

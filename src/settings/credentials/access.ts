@@ -1,5 +1,4 @@
-// The access token of a signed-in user: read from its file on every use, and renewed before it expires. Of the processes sharing
-// the file, one performs each renewal, so that no refresh token is used twice or lost.
+// Read on every use and renewed before expiry, by one of the processes that share the file.
 import path from "node:path";
 import { never } from "../../base/abort.ts";
 import { errorText } from "../../base/errors.ts";
@@ -13,14 +12,12 @@ import { readTokens, type StoredTokens, type Tokens, writeTokens } from "./token
 
 export type AccessAnswer =
 	| { readonly ok: true; readonly key: string }
-	/** A sentence for people. */
 	| { readonly ok: false; readonly reason: string };
 
 export interface AccessSettings extends PlatformPort {
 	readonly files: Files;
 	readonly log: Log;
 	readonly platform: Platform;
-	/** The token file. */
 	readonly file: string;
 }
 
@@ -41,7 +38,6 @@ export class Access {
 	readonly #settings: AccessSettings;
 	readonly #running = new Map<string, Promise<AccessAnswer>>();
 	#pausedUntil = 0;
-	/** The refresh token that the platform rejects. */
 	#dead: { readonly refreshToken: string; readonly reason: string } | null = null;
 	/** Tokens that could not be written, and the stored refresh token they replace. */
 	#unsaved: { readonly replaced: string; readonly tokens: Tokens } | null = null;
@@ -65,10 +61,7 @@ export class Access {
 		return { ok: true, key: accessToken };
 	}
 
-	/**
-	 * Returns a token other than the rejected one: renewed, unless another process has already done so. Concurrent requests for
-	 * the same token share one renewal. Never rejects.
-	 */
+	/** A token other than the rejected one. Concurrent requests share one renewal. Never rejects. */
 	renewed(refused: string): Promise<AccessAnswer> {
 		const known = this.#running.get(refused);
 		if (known !== undefined) return known;
@@ -160,7 +153,6 @@ export class Access {
 	}
 }
 
-/** Stores the tokens of a new sign-in. Rejects with the system error. */
 export async function persistTokens(
 	port: Pick<AccessSettings, "files" | "clock" | "file">,
 	tokens: Tokens,

@@ -20,11 +20,8 @@ export class SignInError extends Error {
 	}
 }
 
-/** A code the user must confirm on the platform. */
 export interface DeviceCode {
-	/** Known only to the program and the platform. */
 	readonly secret: string;
-	/** The code shown to the user in both places. */
 	readonly userCode: string;
 	readonly verificationUrl: string;
 	/** Seconds from issue. */
@@ -49,7 +46,6 @@ const deviceSchema = v.object({
 	interval: duration(standardInterval),
 });
 
-/** Requests a code. Throws SignInError. */
 export async function requestDeviceCode(
 	port: PlatformPort,
 	platform: Platform,
@@ -79,10 +75,7 @@ export async function requestDeviceCode(
 	return { secret: device_code, userCode: user_code, verificationUrl, expiresIn: expires_in, interval };
 }
 
-/**
- * Polls until the user confirms, and returns the tokens. Retries transient errors (no connection, a server error). Throws
- * SignInError if the user refuses, the code expires, or the signal aborts.
- */
+/** Retries transient errors. Throws SignInError if the user refuses, the code expires, or the signal aborts. */
 export async function waitForTokens(
 	device: DeviceCode,
 	port: PlatformPort,

@@ -1,5 +1,4 @@
-// Sends one request to the platform and returns the response as data: with a deadline and a JSON size limit, without following
-// redirects.
+// One request with a deadline and a size limit, without following redirects.
 import type { Clock } from "../../base/clock.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import { toNetworkFailure } from "../../ports/network/network-error.ts";
@@ -24,7 +23,6 @@ export type PlatformAnswer =
 
 /** Milliseconds for a request and its complete response. */
 export const requestTimeout = 15_000;
-/** Maximum response size in bytes. */
 const bodyLimit = 1024 * 1024;
 
 /** Appends a path to a base URL, keeping the base's query; null unless the base is an http(s) URL without credentials. */

@@ -1,4 +1,3 @@
-// Requests tokens from the token endpoint and interprets its responses (RFC 6749 §5, RFC 8628 §3.5).
 import * as v from "valibot";
 import { withAdmissionNote } from "../../base/client-admission.ts";
 import { isRecord } from "../../base/json.ts";
@@ -26,7 +25,6 @@ const grantSchema = v.object({
 
 const reasonLimit = 500;
 
-/** The proof of the grant: a parameter name and its secret value. */
 export interface GrantProof {
 	readonly type: "refresh_token" | "urn:ietf:params:oauth:grant-type:device_code";
 	readonly name: "refresh_token" | "device_code";

@@ -1,22 +1,18 @@
-// The loopback server of a sign-in: the authorization server redirects the browser to it with its response in the URL.
-// mcp-oauth.ts interprets the response.
+// The authorization server redirects the browser here. mcp-oauth.ts interprets the response.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Clock } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { McpSignInError } from "./mcp-sign-in-error.ts";
 
 export interface CallbackOptions {
-	/** The state the response must contain; only the authorization server and the browser know it. */
 	readonly state: string;
 	/** Null means any free port. */
 	readonly port: number | null;
-	/** Stops waiting. */
 	readonly signal: AbortSignal;
 	readonly clock: Clock;
 }
 
 export interface Callback {
-	/** The URL to redirect the browser to. */
 	readonly redirectUrl: string;
 	/** The response parameters. Rejects with McpSignInError if none arrive in time. */
 	readonly answer: Promise<URLSearchParams>;
@@ -27,7 +23,6 @@ export interface Callback {
 const patience = 5 * 60_000;
 const callbackPath = "/callback";
 
-/** Listens on 127.0.0.1. */
 export async function listenForCallback({ state, port, signal, clock }: CallbackOptions): Promise<Callback> {
 	const answer = createDeferred<URLSearchParams>();
 	// It may reject before it is awaited.

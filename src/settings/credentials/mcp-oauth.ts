@@ -1,4 +1,3 @@
-// Authorization for remote MCP servers: signs in and out, and provides connections with tokens, renewed in time.
 import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
 import type { McpNetwork } from "./mcp-request.ts";
 import { type McpChallenge, type McpClient, type McpInteraction, signIn } from "./mcp-sign-in.ts";
@@ -7,29 +6,21 @@ import { McpTokenProvider, type Renewals } from "./mcp-token-provider.ts";
 import { createMcpTokenStore } from "./mcp-tokens.ts";
 
 export interface McpAuthorizationOptions extends McpTokenPlace {
-	/** Used for requests to authorization servers. */
 	readonly fetch: FetchLike;
 }
 
 /** The permissions a server requires of a sign-in. */
 export interface McpPermissions {
-	/** Scopes, separated by spaces. */
 	readonly scope: string;
 	readonly resourceMetadataUrl?: URL;
 }
 
 export interface McpAuthorization {
-	/**
-	 * Returns the auth provider for a transport to this URL; null if signed out. It renews tokens unattended; if the authorization
-	 * server refuses, throws the library's UnauthorizedError and deletes nothing.
-	 */
+	/** Null if signed out. Renews tokens unattended; if that is refused, throws the library's UnauthorizedError. */
 	provider(url: string): Promise<AuthProvider | null>;
 	/** Stores permissions whose absence made the server reject a request, if a sign-in without them exists. Never rejects. */
 	needs(url: string, permissions: McpPermissions): Promise<void>;
-	/**
-	 * Resolves when no renewal is in progress. A renewal may invalidate the old tokens, so a process that exits before the new
-	 * ones are stored loses the sign-in. Never rejects.
-	 */
+	/** Resolves when no renewal is in progress: exiting earlier may lose the sign-in. Never rejects. */
 	settled(): Promise<void>;
 	/** The challenge with the permissions to request in a new sign-in; null if none are known to be missing. */
 	wanted(url: string): Promise<McpChallenge | null>;
@@ -43,7 +34,6 @@ export interface McpAuthorization {
 		/** Null registers a client. */
 		client?: McpClient | null,
 	): Promise<void>;
-	/** Deletes the tokens. Idempotent. */
 	forget(url: string): Promise<void>;
 }
 
@@ -112,5 +102,4 @@ function toWanted(tokens: McpTokens, { scope, resourceMetadataUrl }: McpPermissi
 	};
 }
 
-/** Splits a space-separated scope list. */
 const toWords = (scope = "") => scope.split(" ").filter((word) => word !== "");

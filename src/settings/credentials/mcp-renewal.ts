@@ -1,4 +1,3 @@
-// Renews a remote MCP server's tokens using stored data about its authorization server.
 import type { OAuthDiscoveryState } from "@modelcontextprotocol/client";
 import { never } from "../../base/abort.ts";
 import { inTime, type McpNetwork } from "./mcp-request.ts";
@@ -6,19 +5,15 @@ import { McpSignInError } from "./mcp-sign-in-error.ts";
 import type { McpTokens } from "./mcp-token-file.ts";
 import { typeFault } from "./token-type.ts";
 
-/** The response of a token endpoint. */
 export interface GrantedTokens {
 	readonly access_token: string;
 	readonly token_type: string;
 	readonly refresh_token?: string | undefined;
 	readonly scope?: string | undefined;
-	/** Seconds. */
 	readonly expires_in?: number | undefined;
 }
 
-/**
- * The part of a response received at `now` that is stored. Empty values count as missing. Throws for a token that cannot be sent.
- */
+/** Empty values count as missing. Throws for a token that cannot be sent. */
 export function toPersisted(granted: GrantedTokens, now: number) {
 	const { access_token, token_type, refresh_token, scope, expires_in } = granted;
 	if (access_token === "") throw new McpSignInError("the authorization server gave an empty token");
@@ -60,7 +55,6 @@ export async function isRefusal(thrown: unknown): Promise<boolean> {
 	return thrown instanceof OAuthError && refusal.has(thrown.code);
 }
 
-/** An authorization server, and its name for the MCP server. */
 export interface KnownServer extends Pick<McpTokens, "resource"> {
 	readonly authorization_server: NonNullable<McpTokens["authorization_server"]>;
 }

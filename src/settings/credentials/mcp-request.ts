@@ -5,7 +5,6 @@ import { errorText } from "../../base/errors.ts";
 import { redactSecrets } from "../../base/redaction.ts";
 import { cut, oneLine } from "../../base/text/sentence.ts";
 
-/** The network and the clock for the deadline. */
 export interface McpNetwork {
 	readonly fetch: FetchLike;
 	readonly clock: Clock;
@@ -14,10 +13,7 @@ export interface McpNetwork {
 /** Milliseconds for all requests of one step. */
 const patience = 30_000;
 
-/**
- * Runs a step with a fetch that aborts at the deadline or on the signal. A response that the library cannot read becomes an error
- * with its address and status.
- */
+/** A response that the library cannot read becomes an error with its address and status. */
 export async function inTime<T>(
 	{ fetch, clock }: McpNetwork,
 	signal: AbortSignal,
@@ -61,7 +57,6 @@ function isUnreadable(thrown: unknown): thrown is Error {
 	return thrown.name === "SyntaxError" || thrown.name === "ZodError" || thrown.message.includes(unreadableError);
 }
 
-/** The library's message prefix for an error response that is not OAuth. */
 const unreadableError = "Invalid OAuth error response: ";
 
 /** The keys the parser rejects, in brackets: its report is JSON. */

@@ -1,4 +1,2 @@
-// Normalizes MCP server URLs, to compare them and to use them as keys.
-
 /** URLs that differ in a final slash are the same server. */
 export const withoutSlash = (url: string) => url.replace(/\/+$/, "");

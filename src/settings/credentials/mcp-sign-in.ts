@@ -23,7 +23,6 @@ export interface McpChallenge {
 	readonly scope?: string;
 }
 
-/** A client that the user registered with the authorization server. */
 export interface McpClient {
 	readonly id: string;
 	readonly secret: string | null;
@@ -118,14 +117,10 @@ async function discover(
 interface Flow {
 	readonly provider: OAuthClientProvider;
 	address(): URL;
-	/** The client in its stored form. */
 	client(): McpTokens["client"];
 }
 
-/**
- * The library's callbacks. The callback port differs each time, and so does the registered client: nothing is stored until there
- * are tokens.
- */
+/** The library's callbacks. Nothing is stored until there are tokens, because port and client differ each time. */
 function createFlow(
 	discovered: OAuthDiscoveryState,
 	redirectUrl: string,

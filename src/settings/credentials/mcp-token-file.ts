@@ -1,4 +1,3 @@
-// The file format for an MCP server's tokens.
 import * as v from "valibot";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
@@ -17,7 +16,6 @@ export const tokenFileSchema = v.object({
 	expires_at: v.optional(v.number()),
 	/** Permissions whose absence made the server reject a request. */
 	wanted: v.optional(v.object({ scope: text, resource_metadata: v.optional(text) })),
-	/** The authorization server's name for the server. */
 	resource: v.optional(text),
 	/** Absent if only the Rust agent has used the sign-in: it does not store it. */
 	authorization_server: v.optional(

@@ -6,7 +6,6 @@ import { failureText, type McpNetwork } from "./mcp-request.ts";
 import type { McpTokens } from "./mcp-token-file.ts";
 import type { McpTokenStore } from "./mcp-tokens.ts";
 
-/** The renewals in progress, for all connections. */
 export type Renewals = Set<Promise<unknown>>;
 
 export class McpTokenProvider implements AuthProvider {

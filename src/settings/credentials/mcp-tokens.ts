@@ -1,5 +1,4 @@
-// Stores the tokens of remote MCP servers: one file per server in `mcp-oauth/` of the share directory, readable only by its
-// owner. mcp-oauth.ts obtains and renews the tokens.
+// One file per server in `mcp-oauth/`, readable only by its owner.
 import { createHash } from "node:crypto";
 import path from "node:path";
 import * as v from "valibot";
@@ -11,12 +10,10 @@ import { type McpTokenPlace, type McpTokens, tokenFileSchema } from "./mcp-token
 import { createRustAgentTokens } from "./rust-agent-tokens.ts";
 import { typeFault } from "./token-type.ts";
 
-/** The token store for MCP servers. URLs that differ in a final slash are the same server. */
 export interface McpTokenStore {
 	/** Null if missing or unusable; the latter is logged. */
 	read(url: string): Promise<McpTokens | null>;
 	write(url: string, tokens: McpTokens): Promise<void>;
-	/** Idempotent. */
 	remove(url: string): Promise<void>;
 	/** Runs the work while no other process works on this server's tokens. */
 	exclusively<T>(url: string, work: () => Promise<T>): Promise<T>;

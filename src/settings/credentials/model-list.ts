@@ -8,9 +8,7 @@ import type { Platform } from "./platform.ts";
 
 export interface PlatformModel {
 	readonly id: string;
-	/** Null if the platform provides none. */
 	readonly displayName: string | null;
-	/** Tokens. */
 	readonly maxContextSize: number;
 	readonly capabilities: readonly PlatformCapability[];
 }

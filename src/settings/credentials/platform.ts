@@ -1,5 +1,3 @@
-// The managed sign-in platform: its addresses and the program's identity there.
-
 /** Defaults that settings or environment variables override. */
 export const defaultOauthHost = "https://auth.kimi.com";
 export const defaultBaseUrl = "https://api.kimi.com/coding/v1";
@@ -10,11 +8,8 @@ export const platformName = "kimi-code";
 export const platformKey = `oauth/${platformName}`;
 
 export interface Platform {
-	/** Root of the sign-in server. */
 	readonly oauthHost: string;
-	/** The program's client id there. */
 	readonly clientId: string;
-	/** Root of the platform's API. */
 	readonly baseUrl: string;
 }
 

@@ -1,5 +1,4 @@
-// Reads the MCP server sign-ins that the Rust agent, `kimi-agent`, stores for all servers in one file of the same share
-// directory. They are deleted together with ours; renewed tokens are stored as ours.
+// Sign-ins of `kimi-agent`, stored in one file. Deleted together with ours; renewed tokens become ours.
 import path from "node:path";
 import * as v from "valibot";
 import { errorText } from "../../base/errors.ts";
@@ -13,26 +12,21 @@ const text = v.pipe(v.string(), v.nonEmpty());
 
 const signInSchema = v.object({
 	client_id: text,
-	/** Null for a client that was registered but never received tokens. */
 	token_response: v.nullish(
 		v.object({
 			access_token: text,
 			token_type: v.nullish(v.string()),
 			refresh_token: v.nullish(v.string()),
 			scope: v.nullish(v.string()),
-			/** Seconds. */
 			expires_in: v.nullish(v.number()),
 		}),
 	),
 	granted_scopes: v.nullish(v.array(v.string())),
-	/** Seconds since the epoch. */
 	token_received_at: v.nullish(v.number()),
 });
 
 export interface RustAgentTokens {
-	/** Null if missing or unusable; the latter is logged. */
 	read(url: string): Promise<McpTokens | null>;
-	/** Removes this server's tokens from the file, which stays unchanged if it cannot be read. */
 	remove(url: string): Promise<void>;
 }
 

@@ -8,11 +8,8 @@ import { typeFault } from "./token-type.ts";
 
 export interface Tokens {
 	readonly accessToken: string;
-	/** Empty if the platform provided none. */
 	readonly refreshToken: string;
-	/** Access token expiry in seconds since the epoch; 0 if unknown. */
 	readonly expiresAt: number;
-	/** Token lifetime in seconds; 0 if unknown. */
 	readonly expiresIn: number;
 	readonly scope: string;
 	readonly tokenType: string;

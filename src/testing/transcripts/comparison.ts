@@ -1,5 +1,4 @@
-// Compares the lines of a program with those of a transcript: to the letter, or as messages that may differ where the dialect
-// leaves it to the implementation.
+// To the letter, or as messages with the freedoms of the dialect.
 import { isRecord } from "../../base/json.ts";
 import type { Move } from "./format.ts";
 import { type Freedom, memberAt } from "./freedom.ts";
@@ -7,19 +6,16 @@ import { MessageMatcher, parseJson, parseTemplate } from "./messages.ts";
 import { type Bindings, hasPlaceholder } from "./placeholders.ts";
 
 export interface Comparison {
-	/** The lines to send, with the values of this run. */
 	fill(text: string): string;
-	/** Whether the line needs no counterpart. */
 	isOptional(line: string): boolean;
-	/** Null when they agree, `more` when the line has the beginning of a streamed text, else what differs. */
+	/** Null if equal, `more` for the beginning of a streamed text, else the difference. */
 	differenceOf(text: string, line: string): string | null;
-	/** The moves as they are compared. */
+	/** Prepares moves for comparison. */
 	prepare(moves: readonly Move[]): readonly Move[];
 }
 
 export const more = "more";
 
-/** To the letter, but for placeholders. */
 export function exactly(bindings: Bindings): Comparison {
 	return {
 		fill: bindings.fill,
@@ -29,11 +25,11 @@ export function exactly(bindings: Bindings): Comparison {
 	};
 }
 
-/** As messages: members may be added, and those without a value be absent. `bindings` should take any ids. */
+/** Members may be added, and those without a value absent. `bindings` should accept any ids. */
 export class FreeComparison implements Comparison {
 	readonly #freedom: Freedom;
 	readonly #matcher: MessageMatcher;
-	/** Of a text that comes in pieces, what has come. */
+	/** The received part of a streamed text. */
 	#streamed = "";
 
 	constructor(bindings: Bindings, freedom: Freedom) {
@@ -66,7 +62,7 @@ export class FreeComparison implements Comparison {
 		return isBeginning ? more : this.#matcher.differenceOf(wanted.text, together, "/text");
 	}
 
-	/** Without what is optional, and with the pieces of a text as one. */
+	/** Without optional messages, and with streamed pieces joined. */
 	prepare(moves: readonly Move[]): readonly Move[] {
 		const isNeeded = (text: string) => !this.#freedom.isOptional(this.#nameOf(parseTemplate(text)));
 		const prepared: Move[] = [];
@@ -84,11 +80,11 @@ export class FreeComparison implements Comparison {
 		return prepared;
 	}
 
-	/** One line for two pieces of a text; null for anything else. */
+	/** Joins two pieces of a text; null for anything else. */
 	#join(text: string, next: string): string | null {
 		const [piece, other] = [this.#pieceOf(parseTemplate(text)), this.#pieceOf(parseTemplate(next))];
 		if (piece === null || other === null || piece.name !== other.name) return null;
-		// How much of a text stands for a placeholder is not known before its end.
+		// The extent of a placeholder is unknown before the end of its text.
 		if (hasPlaceholder(piece.text) || hasPlaceholder(other.text)) return null;
 		return text.replace(JSON.stringify(piece.text), () => JSON.stringify(piece.text + other.text));
 	}

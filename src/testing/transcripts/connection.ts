@@ -1,7 +1,4 @@
-// Lines that arrive, read one after the other.
-
 export interface LineQueue {
-	/** The next line; null once the input has ended. One caller at a time. */
 	read(): Promise<string | null>;
 }
 

@@ -7,17 +7,14 @@ import { MessageMatcher, parseJson, parseTemplate } from "./messages.ts";
 import { createBindings } from "./placeholders.ts";
 
 export interface FakeClient {
-	/** The next line of the client; null at the end of its input. */
 	read(): Promise<string | null>;
 	send(line: string): void;
 }
 
 export interface FakeOptions {
 	readonly freedom: Freedom;
-	/** Whether the client must send what the transcript says, and no more. */
 	readonly isStrict: boolean;
 	readonly given: Readonly<Record<string, string>>;
-	/** The work dir if the client names none. */
 	readonly workDir: string;
 }
 
@@ -31,7 +28,7 @@ export class FakeServer {
 	readonly #client: FakeClient;
 	readonly #options: FakeOptions;
 	readonly #matcher: MessageMatcher;
-	/** By the ids of the transcript's requests, as JSON: those of the client. */
+	/** By the transcript's request ids as JSON: the client's. */
 	readonly #ids = new Map<string, unknown>();
 
 	constructor(client: FakeClient, options: FakeOptions) {
@@ -63,7 +60,7 @@ export class FakeServer {
 				return null;
 			case "close-input":
 				return this.#waitForEnd(move.line);
-			// What a model, a command or the process of a server does is in the transcript's lines.
+			// Effects of models, commands and the process are in the transcript's lines.
 			case "nothing":
 			case "until-file":
 			case "open-gate":
@@ -75,7 +72,7 @@ export class FakeServer {
 	#speak(text: string): void {
 		const template = parseTemplate(text);
 		if (!isRecord(template)) throw new Error(`This server line is not a message: ${text}`);
-		// Nothing valid can stand for anything; where the protocol does without the message, so does this.
+		// No valid value can replace this placeholder; optional messages are omitted.
 		if (/:<any>/.test(text) && this.#options.freedom.isOptional(this.#options.freedom.nameOf(template))) return;
 		const message = this.#matcher.fill(template);
 		if (!isRecord(message)) return;
@@ -84,7 +81,7 @@ export class FakeServer {
 		this.#client.send(JSON.stringify(id === undefined ? message : { ...message, id }));
 	}
 
-	/** Waits for a message of the client, or for its end when it expects none. */
+	/** Waits for a client message, or for the client's end if none is expected. */
 	async #expect(line: number, text: string): Promise<string | null> {
 		const expected = parseTemplate(text);
 		for (;;) {
@@ -102,7 +99,7 @@ export class FakeServer {
 		}
 	}
 
-	/** Null for what the transcript waits for: the same method or a reply to the same request, and in strict mode the same content. */
+	/** Null for the awaited method or reply; in strict mode the content must match too. */
 	#differenceOf(expected: unknown, received: string | null): string | null {
 		if (received === null) return "the client ended its input";
 		const actual = parseJson(received);
@@ -126,7 +123,7 @@ export class FakeServer {
 		}
 	}
 
-	/** Answers a request that the transcript does not have; ignores everything else. */
+	/** Answers an unexpected request; ignores everything else. */
 	#refuse(received: string, message: string): void {
 		const request = parseJson(received);
 		if (!isRecord(request) || !("method" in request) || !("id" in request)) return;
@@ -141,7 +138,7 @@ function describe(message: unknown): string {
 	return `a reply to ${JSON.stringify(message["id"])}`;
 }
 
-/** The same value for the same placeholder in every run, so that a later conversation goes on where an earlier one ended. */
+/** The same value in every run, so that a later conversation can continue an earlier one. */
 function makeValue(name: string): string {
 	const [kind = ""] = name.split(":");
 	if (kind === "float") return /^float:(.+)\.\./.exec(name)?.[1] ?? "1";

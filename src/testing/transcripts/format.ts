@@ -1,6 +1,3 @@
-// The text format of transcripts of a protocol: reads one file into moves (test/transcripts/README.md describes it).
-
-/** By the folder of the transcript. */
 const serverKinds: Readonly<Record<string, ServerKind>> = {
 	meerkat: "meerkat",
 	acp: "acp",
@@ -10,11 +7,10 @@ const serverKinds: Readonly<Record<string, ServerKind>> = {
 	gateway: "gateway",
 };
 
-/** One line of a conversation, or a directive between lines. `line` is its number in the file. */
 export type Move =
 	| { readonly kind: "send"; readonly line: number; readonly bytes: string; readonly repeat: number }
 	| { readonly kind: "receive"; readonly line: number; readonly text: string }
-	/** Chains whose lines keep their order among themselves but not against the other chains. */
+	/** Chains keep their own order, but not against each other. */
 	| { readonly kind: "unordered"; readonly line: number; readonly chains: readonly (readonly string[])[] }
 	| { readonly kind: "nothing"; readonly line: number }
 	| { readonly kind: "close-input"; readonly line: number }
@@ -28,18 +24,17 @@ export interface Cover {
 	readonly cell: string;
 }
 
-/** What it is played against: a server of one session, or one of many in the protocol of that name. */
+/** The kind of server to play against: one session, or many in the named protocol. */
 export type ServerKind = "session" | "meerkat" | "acp" | "acp-v2" | "claude" | "codex" | "gateway";
 
 export interface Transcript {
-	/** Path below test/transcripts. */
 	readonly name: string;
 	readonly title: string;
 	readonly server: ServerKind;
 	readonly covers: readonly Cover[];
-	/** Only for the memory run, because it needs a model that stops at gates. */
+	/** Needs a model that stops at gates. */
 	readonly isMemoryOnly: boolean;
-	/** How the product differs from what the transcript rightly expects; null when it does not. */
+	/** How the product differs from a rightly expected transcript; null if it does not. */
 	readonly deviation: string | null;
 	readonly yolo: boolean;
 	readonly plan: boolean;
@@ -48,25 +43,23 @@ export interface Transcript {
 	readonly maxAttempts: number | null;
 	readonly hasModel: boolean;
 	readonly model: string | null;
-	/** The name of a file in the work dir; null for the default agent. */
+	/** Null for the default agent. */
 	readonly agentFile: string | null;
 	readonly capabilities: readonly string[];
-	/** Merged over the configuration that every transcript has. */
+	/** Merged over the configuration of every transcript. */
 	readonly agentwireSettings: Readonly<Record<string, unknown>>;
-	/** Merged over the whole of it. */
+	/** Merged over the whole configuration. */
 	readonly settings: Readonly<Record<string, unknown>>;
-	/** Whether sessions are files in the memory run as well. */
+	/** Whether sessions are also stored as files in the memory run. */
 	readonly isOnDisk: boolean;
-	/** Further words of the command line, where the protocol has its own. */
 	readonly words: readonly string[];
-	/** Variables that the server has in its environment besides what it needs. */
+	/** Additional environment variables of the server. */
 	readonly environment: Readonly<Record<string, string>>;
 	readonly scripts: readonly string[];
 	readonly files: ReadonlyMap<string, string | Buffer>;
-	/** Files in the share directory. */
 	readonly shareFiles: ReadonlyMap<string, string>;
 	readonly sessionFiles: ReadonlyMap<string, string>;
-	/** What stands before the conversations and is no prose: options, scripts and files. */
+	/** Options, scripts and files before the conversations. */
 	readonly setup: string;
 	/** One conversation per process; the later ones resume the session of the first. */
 	readonly conversations: readonly (readonly Move[])[];
@@ -102,7 +95,6 @@ function named(sections: readonly Section[], kind: string): ReadonlyMap<string, 
 	);
 }
 
-/** The values of `key: value` lines of the head. */
 function values(head: Section | undefined, key: string): string[] {
 	const prefix = `${key}: `;
 	return (head?.lines ?? []).flatMap((line) => (line.startsWith(prefix) ? [line.slice(prefix.length).trim()] : []));
@@ -160,7 +152,6 @@ function toMove(text: string, line: number): Move {
 	return { kind: "send", line, bytes: String(bytes), repeat: Number(raw[2] ?? 1) };
 }
 
-/** Text as bytes, one character each, as raw lines spell them. */
 function toBytes(text: string): string {
 	return Buffer.from(text, "utf8").toString("latin1");
 }

@@ -1,4 +1,4 @@
-// What a dialect leaves to an implementation: it may word, count and add these as it likes without breaking a client.
+// What a dialect leaves open to implementations.
 import { isRecord } from "../../base/json.ts";
 
 export const dialects = ["wire", "legacy", "meerkat", "acp", "claude", "codex", "gateway"] as const;
@@ -7,9 +7,9 @@ export type TranscriptDialect = (typeof dialects)[number];
 export interface Freedom {
 	/** Members whose values may differ: texts for people, names, capabilities, counts. */
 	readonly members: ReadonlySet<string>;
-	/** Whether a message of this name may come at any time or not at all. */
+	/** Whether the message may come at any time or not at all. */
 	isOptional(name: string): boolean;
-	/** Where a streamed piece of a text has the text, by the name of the message. */
+	/** By message name: where a streamed piece has its text. */
 	readonly pieces: Readonly<Record<string, readonly string[]>>;
 	/** The name that distinguishes a message from others of its method. */
 	nameOf(message: Readonly<Record<string, unknown>>): string;
@@ -19,7 +19,7 @@ export function memberAt(value: unknown, path: readonly string[]): unknown {
 	return path.reduce<unknown>((inner, key) => (isRecord(inner) ? inner[key] : undefined), value);
 }
 
-/** The first text at one of the places, the method otherwise. */
+/** The first text at one of the places, else the method. */
 function namedBy(...places: readonly (readonly string[])[]): Freedom["nameOf"] {
 	return (message) => {
 		for (const place of [...places, ["method"]]) {
@@ -149,10 +149,9 @@ export const freedoms: Readonly<Record<TranscriptDialect, Freedom>> = {
 	codex: {
 		members: new Set([
 			...[...wording, ...counts, "clientInfo", "userAgent", "codexHome", "platformFamily", "platformOs", "cliVersion"],
-			// The protocol has no list of error numbers, and each server has models, sandboxes and shells of its own.
+			// Error numbers are not specified, and servers have different models, sandboxes and shells.
 			...["code", "codexErrorInfo", "model", "modelProvider", "sandbox", "reasoningEffort", "path", "name", "preview"],
 			...["source", "command", "commandActions", "aggregatedOutput", "reason"],
-			// Notifications may have the turn's items or not.
 			"items",
 		]),
 		isOptional: among(

@@ -1,11 +1,10 @@
-// Compares messages with those of a transcript, and makes messages of them: as values, not as texts.
 import { isRecord } from "../../base/json.ts";
 import { type Bindings, hasPlaceholder } from "./placeholders.ts";
 
-/** Stands in front of a placeholder that is no text. */
+/** Marks a placeholder that is not a string. */
 const bare = "\0";
 
-/** A line of a transcript as a value; undefined when it is not JSON. Placeholders outside of texts become texts. */
+/** Undefined when it is not JSON. Bare placeholders become strings. */
 export function parseTemplate(text: string): unknown {
 	const quoted = text.replace(/"(?:[^"\\]|\\.)*"|<[^<>]+>/g, (found) =>
 		found.startsWith('"') ? found : JSON.stringify(bare + found),
@@ -22,16 +21,14 @@ export function parseJson(text: string): unknown {
 }
 
 export interface MessageRules {
-	/** Members whose values may differ. */
 	readonly freeMembers: ReadonlySet<string>;
-	/** Whether members that the transcript does not have are a difference. */
+	/** Whether additional members are a difference. */
 	readonly isComplete: boolean;
 }
 
 export class MessageMatcher {
 	readonly #bindings: Bindings;
 	readonly #rules: MessageRules;
-	/** Whole texts with placeholders that stand for something else, as JSON. */
 	readonly #wholes = new Map<string, string>();
 
 	constructor(bindings: Bindings, rules: MessageRules) {
@@ -39,7 +36,7 @@ export class MessageMatcher {
 		this.#rules = rules;
 	}
 
-	/** Null when the message is what the template says; members without a value may be absent. Binds placeholders. */
+	/** Null if the message matches; valueless members may be absent. Binds placeholders. */
 	differenceOf(expected: unknown, actual: unknown, place = ""): string | null {
 		if (typeof expected === "string") return this.#differenceOfText(expected, actual, place);
 		if (Array.isArray(expected)) {
@@ -74,7 +71,7 @@ export class MessageMatcher {
 		if (this.#bindings.matches(JSON.stringify(expected), text)) return null;
 		const isId = /<(?:uuid|hex)/.test(expected) && (typeof actual === "string" || typeof actual === "number");
 		if (!isId) return differ(place, expected, actual);
-		// Ids are of any form, also numbers, and texts where ours are made of several.
+		// Ids may have any form, where ours are composed texts.
 		this.#wholes.set(expected, text);
 		return null;
 	}
@@ -99,14 +96,12 @@ function first<T>(items: Iterable<T>, find: (item: T) => string | null): string 
 	return null;
 }
 
-/** Whether the value may stand for a placeholder that is no text. */
 function fits(name: string, value: unknown): boolean {
 	if (value === undefined) return false;
 	if (name.startsWith("<float")) return typeof value === "number";
 	return name.startsWith("<list") ? Array.isArray(value) : true;
 }
 
-/** A value for a placeholder that is no text. */
 function standIn(name: string): unknown {
 	if (name.startsWith("<float")) return Number(/^<float:(.+)\.\./.exec(name)?.[1] ?? 0);
 	return name.startsWith("<list") ? [] : null;

@@ -1,10 +1,9 @@
-// Placeholders in transcripts: what varies from run to run. The same placeholder stands for the same value throughout a run.
+// The same placeholder stands for the same value throughout a run.
 
 const entry = "\\{[^{}]*\\}";
 
 const kinds: Readonly<Record<string, string>> = {
 	uuid: "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
-	/** Made from something else. */
 	uuid8: "[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
 	uuid7: "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
 	hex8: "[0-9a-f]{8}",
@@ -19,15 +18,13 @@ const kinds: Readonly<Record<string, string>> = {
 const placeholder =
 	/<(work-dir|share-dir|version|(?:uuid7|uuid8|uuid|hex8|hex12|hex32|float|list|text|any)(?::[^<>]+)?)>/g;
 
-/** Whether there is a placeholder in the text. */
 export function hasPlaceholder(text: string): boolean {
 	return text.search(placeholder) !== -1;
 }
 
 export interface Bindings {
-	/** The text with every placeholder replaced by the value it is bound to. */
 	fill(text: string): string;
-	/** Whether the received line is what the text says; a match binds the placeholders in it. */
+	/** A match binds the placeholders in it. */
 	matches(text: string, received: string): boolean;
 }
 
@@ -39,7 +36,7 @@ const anyIds: Readonly<Record<string, string>> = Object.fromEntries(
 export interface BindingOptions {
 	/** Ids may have any form. */
 	readonly anyIds?: boolean;
-	/** Makes a value for a placeholder that is to be filled before any was received; without it that is an error. */
+	/** Makes a value for a placeholder not received yet; without it that is an error. */
 	make?(name: string): string;
 }
 
@@ -74,7 +71,7 @@ export function createBindings(given: Readonly<Record<string, string>>, options:
 	};
 }
 
-/** `<float:0.3..0.8>` is a number between both, and not bound; `<uuid:1>` and `<work-dir>` are names to bind. */
+/** `<float:0.3..0.8>` is a range and not bound; `<uuid:1>` and `<work-dir>` are bound names. */
 function isNamed(name: string): boolean {
 	return kinds[name] === undefined && !name.includes("..");
 }

@@ -2,17 +2,12 @@
 import { type Comparison, more } from "./comparison.ts";
 import type { Move } from "./format.ts";
 
-/** A server that was started for one conversation. */
 export interface Server {
 	write(bytes: Buffer): void;
 	closeInput(): void;
-	/** The next line, or null when the output has ended. */
 	read(): Promise<string | null>;
-	/** Resolves with the exit code when the server is over. */
 	exitCode(): Promise<number>;
-	/** Lets the model continue after the gate at which it stands. */
 	openGate(): void;
-	/** Resolves when there is a file of this name in the work dir. */
 	fileExists(name: string): Promise<void>;
 }
 
@@ -20,19 +15,15 @@ export interface Playing {
 	readonly moves: readonly Move[];
 	readonly server: Server;
 	readonly comparison: Comparison;
-	/** Milliseconds to wait for one line. */
 	readonly patience: number;
-	/** Told every line. */
 	readonly observer?: { sent(text: string): void; received(line: string): void };
-	/** What happens after the last line: the input is closed and nothing more may come, or nothing. */
+	/** After the last line the input is closed and nothing may follow, or it stays open. */
 	readonly ending: "closed" | "open";
 }
 
 /** The first difference between a server and its transcript. */
 export class TranscriptDifference extends Error {
-	/** Of the transcript's file. */
 	readonly line: number;
-	/** What differs, in a line. */
 	readonly reason: string;
 	readonly expected: string;
 	readonly received: string;
@@ -46,7 +37,6 @@ export class TranscriptDifference extends Error {
 	}
 }
 
-/** Throws TranscriptDifference at the first difference. */
 export async function play({ moves: given, server, comparison, patience, observer, ending }: Playing): Promise<void> {
 	const moves = comparison.prepare(given);
 	const soFar: string[] = [];
@@ -63,7 +53,6 @@ export async function play({ moves: given, server, comparison, patience, observe
 			if (!comparison.isOptional(next)) return next;
 		}
 	};
-	/** Reads until one of the texts has come, and says which. */
 	const readOneOf = async (line: number, texts: readonly string[]): Promise<number> => {
 		const expected = texts.join("\n  or ");
 		for (;;) {
@@ -117,7 +106,7 @@ export async function play({ moves: given, server, comparison, patience, observe
 			await run(move);
 			continue;
 		}
-		// Lines that follow one another directly are one write: that is what pipelined input is.
+		// Directly consecutive lines are one write, as pipelined input is.
 		if (moves[index - 1]?.kind === "send") continue;
 		const rest = moves.slice(index);
 		const end = rest.findIndex(({ kind }) => kind !== "send");

@@ -1,11 +1,11 @@
-// The events of `agentwire serve --stdio` as lines of their own: clients pull them with `stream.next`, any number at a time.
+// Clients pull events with `stream.next`; here they become lines of their own.
 import { isRecord } from "../../base/json.ts";
 import { parseJson } from "./messages.ts";
 import type { Server } from "./play.ts";
 
 const prefix = "pull-";
 
-/** Pulls each stream that the client opens. Its events are read as `{"stream":NAME,"event":EVENT}`. */
+/** Events are read as `{"stream":NAME,"event":EVENT}`. */
 export function withPulledEvents<S extends Pick<Server, "read" | "write">>(server: S): S {
 	const lines: string[] = [];
 	const pull = (stream: string) => {

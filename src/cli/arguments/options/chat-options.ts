@@ -1,4 +1,3 @@
-// Parses the arguments of `chat`: its own flags and program flags.
 import { splitOwnFlags } from "../own-flags.ts";
 
 export interface ChatFlags {
@@ -13,7 +12,6 @@ export const chatFlags = [
 	{ names: ["--continue", "-C"], value: null, about: "Continue the last session of the work directory." },
 ] as const;
 
-/** Separates chat flags from program flags. Throws UsageError. */
 export function splitChatFlags(words: readonly string[]): {
 	readonly chat: ChatFlags;
 	readonly others: readonly string[];

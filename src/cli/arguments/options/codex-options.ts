@@ -1,4 +1,3 @@
-// Parses the arguments of `codex`, as used by programs that start the Codex command line. exec.ts interprets them.
 import type { Flag } from "../flags.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -6,32 +5,25 @@ export const sandboxModes = ["read-only", "workspace-write", "danger-full-access
 export type CodexSandbox = (typeof sandboxModes)[number];
 
 export interface CodexExecOptions {
-	/** Prints each event as a JSON line instead of only the last message. */
 	readonly json: boolean;
-	/** Null means stdin. */
 	readonly prompt: string | null;
 	/** The thread to continue; null starts a new one. */
 	readonly resume: { readonly id: string } | "last" | null;
-	/** Paths, as typed. */
 	readonly images: readonly string[];
 	readonly outputSchema: string | null;
 	readonly workDir: string | null;
 	readonly additionalDirs: readonly string[];
 	readonly model: string | null;
-	/** Null means the configured sandbox. */
 	readonly sandbox: CodexSandbox | null;
-	/** `KEY=VALUE`, as typed. */
 	readonly config: readonly string[];
 }
 
 export type CodexAction =
 	| { readonly name: "exec"; readonly options: CodexExecOptions }
-	/** `KEY=VALUE`, as typed. */
 	| { readonly name: "app-server"; readonly config: readonly string[] }
 	| { readonly name: "version" };
 
 interface CodexFlag extends Omit<Flag, "key" | "exists"> {
-	/** The option the value sets; `skipped` means ignored here. */
 	readonly sets: keyof CodexExecOptions | CodexSandbox | "last" | "listen" | "skipped";
 }
 
@@ -87,7 +79,6 @@ interface Given {
 	readonly switches: ReadonlySet<string>;
 }
 
-/** Null means help. Throws UsageError. */
 export function toCodexAction(words: readonly string[]): CodexAction | null {
 	if (words.includes("--help") || words.includes("-h")) return null;
 	if (words[0] === "--version" || words[0] === "-V") return { name: "version" };
@@ -111,7 +102,6 @@ function toAppServer({ values, switches }: Given, [word]: readonly string[]): Co
 	return { name: "app-server", config: values.get("config") ?? [] };
 }
 
-/** Flags may precede or follow the action, as `--flag value` or `--flag=value`. */
 function split(argv: readonly string[]): Given {
 	const words: string[] = [];
 	const values = new Map<string, string[]>();
@@ -172,7 +162,6 @@ function toExecOptions({ values, switches }: Given, rest: readonly string[]): Co
 	};
 }
 
-/** Throws UsageError; `named` is the source of the value. */
 export function toSandbox(value: string | null, named: string): CodexSandbox | null {
 	if (value === null) return null;
 	const mode = sandboxModes.find((one) => one === value);

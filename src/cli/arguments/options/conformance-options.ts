@@ -1,4 +1,3 @@
-// Parses the arguments of `conformance`. conformance.ts runs it.
 import { UsageError } from "../usage-error.ts";
 import { readFlagValues, toKnown } from "./flag-values.ts";
 
@@ -21,7 +20,6 @@ export interface ConformanceCall {
 
 const taken = ["--dialect", "--command", "--suite", "--only", "--expected-failures", "--junit"];
 
-/** Null means help. Throws UsageError. */
 export function toConformanceCall(words: readonly string[]): ConformanceCall | null {
 	const given = readFlagValues("conformance", words, { taken, plain: ["--json"] });
 	if (given === null) return null;

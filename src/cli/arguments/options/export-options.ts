@@ -1,19 +1,15 @@
-// Parses the arguments of `export` and `replay`.
 import { parseArgs } from "node:util";
 import { UsageError } from "../usage-error.ts";
 
 export interface ExportOptions {
 	/** Null means the last session of the current directory. */
 	readonly sessionId: string | null;
-	/** The path as typed; null means a generated name in the current directory. */
 	readonly output: string | null;
 	/** Writes a recording for `replay` instead of an archive. */
 	readonly replayable: boolean;
-	/** Do not ask for confirmation. */
 	readonly yes: boolean;
 }
 
-/** Null means help. Throws UsageError. */
 export function toExportOptions(words: readonly string[]): ExportOptions | null {
 	const { values, positionals, tokens } = parseArgs({
 		args: [...words],
@@ -49,7 +45,6 @@ export function toExportOptions(words: readonly string[]): ExportOptions | null 
 	return { sessionId, output, replayable: values["replayable"] === true, yes: values["yes"] === true };
 }
 
-/** Returns a session id or a path as typed; null means help. Throws UsageError. */
 export function toReplaySubject(words: readonly string[]): string | null {
 	if (words.includes("--help") || words.includes("-h")) return null;
 	const [subject = "", ...more] = words;

@@ -1,8 +1,6 @@
-// Parses the arguments of `fake`. fake.ts runs it.
 import { UsageError } from "../usage-error.ts";
 import { readFlagValues, toKnown } from "./flag-values.ts";
 
-/** Dialects that can be faked. */
 export const transcriptDialects = ["wire", "legacy", "meerkat", "acp", "codex"] as const;
 /** Dialects whose messages a fake cannot tell apart, or whose events are pulled. */
 const otherDialects = ["claude", "gateway"];
@@ -14,7 +12,6 @@ export interface FakeCall {
 	readonly conversation: number;
 }
 
-/** Null means help. Throws UsageError. */
 export function toFakeCall(words: readonly string[]): FakeCall | null {
 	const taken = ["--transcript", "--dialect", "--conversation"];
 	const given = readFlagValues("fake", words, { taken, plain: ["--strict"] });
@@ -28,7 +25,6 @@ export function toFakeCall(words: readonly string[]): FakeCall | null {
 	return { transcript, dialect: toDialect("fake", given), isStrict: given.has("--strict"), conversation };
 }
 
-/** Throws UsageError. */
 export function toDialect(command: string, given: ReadonlyMap<string, string>): FakeCall["dialect"] {
 	const spelled = given.get("--dialect");
 	if (spelled === undefined)

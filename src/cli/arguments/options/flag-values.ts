@@ -1,9 +1,6 @@
-// Parses commands that only take flags.
 import { UsageError } from "../usage-error.ts";
 
-/**
- * Returns the values by flag; null means help. Flags in `plain` take no value, flags in `taken` require one. Throws UsageError.
- */
+/** Flags in `plain` take no value, those in `taken` require one. Null means help. Throws UsageError. */
 export function readFlagValues(
 	command: string,
 	words: readonly string[],
@@ -27,7 +24,6 @@ export function readFlagValues(
 	return given;
 }
 
-/** Returns the known value with this spelling. Throws UsageError. */
 export function toKnown<T extends string>(flag: string, spelled: string, known: readonly T[]): T {
 	const found = known.find((each) => each === spelled);
 	if (found === undefined) throw new UsageError(`${flag}: '${spelled}' is not one of ${known.join(", ")}.`);

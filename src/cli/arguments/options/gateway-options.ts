@@ -1,4 +1,3 @@
-// Parses the arguments of `serve`: the gateway's flags and program flags.
 import { toListenHost } from "../listen-host.ts";
 import { splitOwnFlags } from "../own-flags.ts";
 import { UsageError } from "../usage-error.ts";
@@ -9,7 +8,6 @@ export interface GatewayFlags {
 	readonly port: number;
 	/** Whether an address reachable from other machines is intended. */
 	readonly allowsRemote: boolean;
-	/** Additional hostnames that clients use. */
 	readonly names: readonly string[];
 	/** Paths of PEM files, as typed; null means plain HTTP. */
 	readonly tls: { readonly certificate: string; readonly key: string } | null;
@@ -17,7 +15,6 @@ export interface GatewayFlags {
 	readonly renewsTokens: boolean;
 	/** The program started when something waits for an answer, as typed; null means none. */
 	readonly notify: string | null;
-	/** Prints output for programs. */
 	readonly json: boolean;
 	/** Whether to open the web page in the browser and print its address as a QR code; null serves no page. */
 	readonly page: PageFlags | null;
@@ -60,7 +57,6 @@ export const gatewayFlags = [
 	{ names: ["--json"], value: null, about: "Print one line of JSON when ready." },
 ] as const;
 
-/** Flags of `web`. */
 export const pageFlags = [
 	...gatewayFlags,
 	{ names: ["--no-open"], value: null, about: "Do not open the page in the browser." },
@@ -75,7 +71,6 @@ export const pageFlags = [
 /** Flags that apply to any gateway. */
 const aboutAny: ReadonlySet<string> = new Set(["--no-open", "--qr", "--json", "--status"]);
 
-/** Separates gateway flags from program flags. Throws UsageError. */
 export function splitGatewayFlags(
 	words: readonly string[],
 	servesPage: boolean,

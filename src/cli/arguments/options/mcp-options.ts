@@ -1,13 +1,10 @@
-// Parses the arguments of `mcp`. mcp.ts interprets them.
 import { parseArgs } from "node:util";
 import { chooseAction } from "../chosen-action.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** An MCP server as described on the command line, not yet validated. */
 export interface McpAddition {
 	readonly name: "add";
 	readonly server: string;
-	/** A program with its arguments, or a URL. */
 	readonly target: readonly string[];
 	readonly transport: string;
 	/** `KEY=VALUE` entries. */
@@ -26,7 +23,6 @@ export type McpAction =
 
 const actions = ["add", "list", ...serverActions] as const;
 
-/** Null means help. Throws UsageError. */
 export function toMcpAction([typed, ...words]: readonly string[]): McpAction | null {
 	if (typed === "--help" || typed === "-h") return null;
 	const name = chooseAction("mcp", actions, typed);

@@ -1,17 +1,13 @@
-// Parses the arguments of `permissions`. permissions.ts interprets them.
 import { chooseAction } from "../chosen-action.ts";
 import { UsageError } from "../usage-error.ts";
 
 export type PermissionsAction =
-	/** A shell command. */
 	| { readonly name: "check" | "explain"; readonly command: string }
 	| { readonly name: "list" | "trust" }
-	/** The path of a settings file, as typed. */
 	| { readonly name: "import"; readonly file: string };
 
 const actions = ["check", "explain", "list", "trust", "import"] as const;
 
-/** Null means help. Throws UsageError. */
 export function toPermissionsAction([typed, ...words]: readonly string[]): PermissionsAction | null {
 	if (typed === "--help" || typed === "-h") return null;
 	const name = chooseAction("permissions", actions, typed);
@@ -33,7 +29,6 @@ export function toPermissionsAction([typed, ...words]: readonly string[]): Permi
 	}
 }
 
-/** The action's only argument, which may be a command that begins with a dash. */
 function only(action: string, wanted: string, words: readonly string[]): string {
 	const [word, other] = words[0] === "--" ? words.slice(1) : words;
 	if (word === undefined) throw new UsageError(`The command 'permissions ${action}' needs ${wanted}.`);

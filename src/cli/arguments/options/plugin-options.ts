@@ -1,9 +1,7 @@
-// Parses the arguments of `plugin`. plugin.ts runs them.
 import { chooseAction } from "../chosen-action.ts";
 import { UsageError } from "../usage-error.ts";
 
 export type PluginAction =
-	/** A directory, a zip file or a git URL, as typed. */
 	| { readonly name: "install"; readonly source: string }
 	| { readonly name: "list" }
 	| { readonly name: "remove"; readonly plugin: string }
@@ -11,7 +9,6 @@ export type PluginAction =
 
 const actions = ["install", "list", "remove", "info"] as const;
 
-/** Null means help. Throws UsageError. */
 export function toPluginAction(typed: readonly string[]): PluginAction | null {
 	if (typed.includes("--help") || typed.includes("-h")) return null;
 	const [first, ...words] = typed;
@@ -30,7 +27,6 @@ export function toPluginAction(typed: readonly string[]): PluginAction | null {
 	}
 }
 
-/** Returns the action's only argument, called `wanted` in its help. */
 function oneWord(command: string, wanted: string, words: readonly string[]): string {
 	const flag = words.find((word) => word.startsWith("-"));
 	if (flag !== undefined) throw new UsageError(`The command '${command}' does not know '${flag}'.`);

@@ -1,12 +1,9 @@
-// Parses the arguments of `sessions`. sessions.ts runs them.
-
 import { chooseAction } from "../chosen-action.ts";
 import { splitOwnFlags } from "../own-flags.ts";
 import { UsageError } from "../usage-error.ts";
 import { type ExportOptions, toExportOptions } from "./export-options.ts";
 
 export type SessionsAction =
-	/** A directory as typed; null lists all sessions. */
 	| { readonly name: "list"; readonly workDir: string | null; readonly json: boolean }
 	| { readonly name: "show"; readonly id: string; readonly json: boolean }
 	| { readonly name: "export"; readonly options: ExportOptions }
@@ -25,7 +22,6 @@ export interface ForkAction {
 
 const actions = ["list", "show", "export", "fork", "delete"] as const;
 
-/** Null means help. Throws UsageError. */
 export function toSessionsAction([typed, ...words]: readonly string[]): SessionsAction | null {
 	if (typed === "--help" || typed === "-h") return null;
 	const name = chooseAction("sessions", actions, typed);

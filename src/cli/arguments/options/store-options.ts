@@ -1,4 +1,3 @@
-// Parses the arguments of `store`. store.ts runs them.
 import { chooseAction } from "../chosen-action.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -14,14 +13,12 @@ export type StoreAction =
 			readonly id: string | null;
 			readonly json: boolean;
 	  }
-	/** Milliseconds. */
 	| { readonly name: "archive"; readonly olderThan: number; readonly json: boolean }
 	| { readonly name: "delete"; readonly olderThan: number; readonly isArchived: boolean; readonly json: boolean };
 
 const actions = ["migrate", "check", "copy", "archive", "delete"] as const;
 const kinds = ["disk", "postgres"] as const;
 
-/** Null means help. Throws UsageError. */
 export function toStoreAction([typed, ...words]: readonly string[]): StoreAction | null {
 	if (typed === "--help" || typed === "-h") return null;
 	const name = chooseAction("store", actions, typed);

@@ -1,10 +1,8 @@
-// Parses the arguments of the background worker.
 import { type TaskWorkerFlags, taskWorkerCommand } from "../../../host/task-worker-arguments.ts";
 import { UsageError } from "../usage-error.ts";
 
 const defaults = { heartbeatInterval: 5000, controlPollInterval: 500, killGracePeriod: 2000 };
 
-/** Parses the words after the command. Throws UsageError. */
 export function parseTaskWorker(words: readonly string[]): TaskWorkerFlags {
 	let flags: TaskWorkerFlags = { taskDirectory: "", ...defaults, keep: false, contain: "off" };
 	for (let index = 0; index < words.length; index += 1) {

@@ -1,4 +1,3 @@
-// Parses the arguments of `worker`: its own flags and program flags.
 import { readWorkerAddress, type WorkerAddress } from "../../../cluster/worker-address.ts";
 import { toListenHost } from "../listen-host.ts";
 import { splitOwnFlags } from "../own-flags.ts";
@@ -16,18 +15,15 @@ export interface WorkerFlags {
 	readonly tags: readonly string[];
 	/** Maximum number of sessions in use; null means the configured limit. */
 	readonly capacity: number | null;
-	/** Seconds that running turns get to finish at shutdown. */
 	readonly drain: number;
 	/** The program that prepares a work directory, as typed; null means none. */
 	readonly prepare: string | null;
-	/** Prints output for programs. */
 	readonly json: boolean;
 }
 
 const usualDrain = 30;
 const tagForm = /^[A-Za-z0-9._:@/-]{1,64}$/;
 
-/** Used by completion and help. */
 export const workerFlags = [
 	{
 		names: ["--listen"],
@@ -72,7 +68,6 @@ export const workerFlags = [
 	{ names: ["--json"], value: null, about: "Print one line of JSON when ready." },
 ] as const;
 
-/** Separates worker flags from program flags. Throws UsageError. */
 export function splitWorkerFlags(words: readonly string[]): {
 	readonly worker: WorkerFlags;
 	readonly others: readonly string[];

@@ -10,7 +10,6 @@ export interface ClaudeFlags {
 	readonly asksVersion: boolean;
 	/** Whether frames arrive on stdin; otherwise there is a single prompt. */
 	readonly readsFrames: boolean;
-	/** Null means stdin. */
 	readonly prompt: string | null;
 	readonly output: ClaudeOutputFormat;
 	readonly isDebug: boolean;
@@ -28,11 +27,9 @@ export interface ClaudeFlags {
 	/** Empty texts keep the agent's own prompt. */
 	readonly systemPrompt: string;
 	readonly appendedPrompt: string;
-	/** Paths as typed. */
 	readonly systemPromptFile: string | null;
 	readonly appendedPromptFile: string | null;
 	readonly additionalDirs: readonly string[];
-	/** JSON texts, or file paths. */
 	readonly mcpConfigs: readonly string[];
 	readonly isStrictMcp: boolean;
 	readonly continues: boolean;
@@ -47,7 +44,6 @@ export interface ClaudeFlags {
 	readonly repeatsPrompts: boolean;
 }
 
-/** What follows a flag: nothing, one word, or all words up to the next flag. */
 type Takes = "nothing" | "one" | "some";
 
 const aliases: Readonly<Record<string, string>> = {
@@ -204,7 +200,6 @@ function split(words: readonly string[]) {
 
 const isValue = (word: string | undefined) => word !== undefined && !word.startsWith("-");
 
-/** Splits names and patterns at commas and spaces outside parentheses. */
 function splitList(text: string): readonly string[] {
 	const items: string[] = [];
 	let item = "";

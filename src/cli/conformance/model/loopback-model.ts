@@ -1,4 +1,3 @@
-// A model server on loopback that answers with a scenario's scripts, in the shape in which it is asked.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { isRecord } from "../../../base/json.ts";
@@ -8,9 +7,7 @@ import { type Answer, shapes, toAnswer } from "./model-shapes.ts";
 import { createToolNames } from "./tool-names.ts";
 
 export interface LoopbackModel {
-	/** The base URL, in the form of `OPENAI_BASE_URL`. */
 	readonly url: string;
-	/** Restarts with the first script. */
 	restart(): void;
 	/** The tool of a script that a request offered nothing like; null while there was none. */
 	missingTool(): string | null;

@@ -1,4 +1,3 @@
-// Streams a scripted answer in the shapes of chat completions, OpenAI responses and Anthropic messages.
 import type { EchoScript } from "../../../core/models/scripted/echo-language.ts";
 
 export interface Call {
@@ -8,7 +7,6 @@ export interface Call {
 	readonly arguments: string;
 }
 
-/** A whole answer; how it was cut into pieces is left out. */
 export interface Answer {
 	readonly thinking: string;
 	readonly text: string;
@@ -17,13 +15,10 @@ export interface Answer {
 }
 
 export interface ModelShape {
-	/** The end of the path that it answers. */
 	readonly path: string;
-	/** The body of the response. */
 	toEvents(answer: Answer): string;
 }
 
-/** Throws for parts other than thinking, text and calls. */
 export function toAnswer({ parts, end }: EchoScript): Answer {
 	let [thinking, text] = ["", ""];
 	const calls: { id: string; name: string; arguments: string }[] = [];

@@ -1,8 +1,7 @@
-// Scenarios call tools by our names. Other agents have the same tools under names of their own, with other arguments.
+// Other agents have the same tools under names and arguments of their own.
 import { isRecord } from "../../../base/json.ts";
 import type { Call } from "./model-shapes.ts";
 
-/** What others call our tools. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
 	Agent: [],
 	Shell: ["Bash", "bash", "shell", "exec_command", "shell_command", "run_shell_command"],

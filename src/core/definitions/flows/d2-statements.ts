@@ -24,10 +24,7 @@ const blanks = /[^\S\n]+/y;
 const plainRun = /[^-\n;{}#:"'|\s]+/y;
 const anySign = /[\s\S]/y;
 
-/**
- * Splits a source; its first line is `firstLine`. `isProperty` identifies keys whose values may be lists. Throws
- * FlowError.
- */
+/** Splits a source; its first line is `firstLine`. `isProperty` identifies keys whose values may be lists. Throws FlowError. */
 export function readD2Statements(
 	source: string,
 	firstLine: number,

@@ -1,5 +1,4 @@
-// Renders a parsed prompt template. Limits output and work, because a small template can produce an unlimited amount of
-// both.
+// Renders a parsed prompt template. Limits output and work, because a small template can produce an unlimited amount of both.
 import path from "node:path";
 import { type Expression, isTruthy, type Scope, type TemplateValue } from "./template-expression.ts";
 import { located, TemplateError, type TemplateNode } from "./template-nodes.ts";

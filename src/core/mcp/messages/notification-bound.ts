@@ -7,10 +7,7 @@ const period = 100;
 
 const bounded: ReadonlySet<string> = new Set(["notifications/progress", "notifications/message"]);
 
-/**
- * Drops progress and log notifications over the limit, and calls `ignoring` for the first one. Call on a transport in
- * use.
- */
+/** Drops progress and log notifications over the limit, and calls `ignoring` for the first one. Call on a transport in use. */
 export function boundNotifications(transport: Transport, clock: Pick<Clock, "monotonic">, ignoring: () => void): void {
 	const receive = transport.onmessage;
 	let begun = clock.monotonic();

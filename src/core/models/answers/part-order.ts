@@ -110,9 +110,7 @@ export class PartOrder {
 		return this.#isEmpty;
 	}
 
-	/**
-	 * Emits new pieces of the open call. `{}` waits for the end, because some servers send it before the real arguments.
-	 */
+	/** Emits new pieces of the open call. `{}` waits for the end, because some servers send it before the real arguments. */
 	#emit(call: CallDraft): void {
 		const isOver = call.isEnded || call.state === "closed";
 		if (!isOver && isPlaceholder(call)) return;

@@ -13,10 +13,7 @@ const names = /image|audio|video|media|download|fetch|\bur[il]s?\b/i;
 /** Maximum characters of the provider's error. */
 const longestReason = 300;
 
-/**
- * Retries without suspected media: those the error quotes, else new ones, else all. After a success, omits them at
- * once.
- */
+/** Retries without suspected media: those the error quotes, else new ones, else all. After a success, omits them at once. */
 export function withoutRefusedMedia(
 	stream: Model["stream"],
 	isSent: (part: MediaPart) => boolean,

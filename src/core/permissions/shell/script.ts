@@ -53,9 +53,7 @@ export interface CommandReading {
 	/** Null if the program runs no program named in its words. */
 	readonly inner: {
 		readonly commands: readonly CommandReading[];
-		/**
-		 * Whether the wrapper only affects time or priority, or only parses; then it is allowed if all inner commands are.
-		 */
+		/** Whether the wrapper only affects time or priority, or only parses; then it is allowed if all inner commands are. */
 		readonly isTransparent: boolean;
 		/** Whether a rule for the wrapper covers the whole if all inner commands are allowed. */
 		readonly isFollowed: boolean;

@@ -128,10 +128,7 @@ async function actionOf(location: Location, environment: ToolEnvironment): Promi
 	return location.inside ? "edit file" : "edit file outside of working directory";
 }
 
-/**
- * Reports why an edit failed in a file that must not be read. The reason reveals content, so it needs the user's
- * approval.
- */
+/** Reports why an edit failed in a file that must not be read. The reason reveals content, so it needs the user's approval. */
 export async function reportWhenApproved(
 	location: Location,
 	operation: ChangeOperation,

@@ -1,9 +1,7 @@
 // Each platform has its own binary, so the package stays an installed dependency and is not bundled.
 import { createRequire } from "node:module";
 
-/**
- * A file to start, or a name for PATH. Resolved, not imported, because code from the code cache has no dynamic import.
- */
+/** A file to start, or a name for PATH. Resolved, not imported, because code from the code cache has no dynamic import. */
 export function findRipgrep(): string {
 	try {
 		const require = createRequire(import.meta.url);

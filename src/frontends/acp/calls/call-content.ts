@@ -1,4 +1,3 @@
-// Tool call content for approvals and results.
 import path from "node:path";
 import type { DisplayBlock, ToolReturn } from "../../../api/values/content.ts";
 import { toBlock } from "../content.ts";
@@ -13,12 +12,10 @@ export function codeContent(text: string): ToolContent {
 	return textContent(`${fence}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}`);
 }
 
-/** The approval content. A command is already the call's title, and is not repeated. */
 export function approvalContent(display: readonly DisplayBlock[], workDir: string): readonly ToolContent[] {
 	return display.flatMap((block) => (block.type === "shell" ? [] : toContent(block, workDir)));
 }
 
-/** The result content: file changes as diffs, else the text for the model. */
 export function resultContent(result: ToolReturn, isCommand: boolean, workDir: string): readonly ToolContent[] {
 	const diffs = result.display.flatMap((block) => (block.type === "diff" ? toContent(block, workDir) : []));
 	if (diffs.length > 0 && !result.is_error) return diffs;
@@ -31,7 +28,6 @@ export function resultContent(result: ToolReturn, isCommand: boolean, workDir: s
 	];
 }
 
-/** The content for a block, if it has one. */
 function toContent(block: DisplayBlock, workDir: string): readonly ToolContent[] {
 	if ("data" in block) return [];
 	switch (block.type) {
@@ -39,7 +35,6 @@ function toContent(block: DisplayBlock, workDir: string): readonly ToolContent[]
 			return block.text === "" ? [] : [textContent(block.text)];
 		case "diff": {
 			const file = path.resolve(workDir, block.path);
-			// A large change only has line counts.
 			if (block.is_summary) return [textContent(`${file}: ${block.old_text} → ${block.new_text}`)];
 			const oldText = block.old_text === "" ? null : block.old_text;
 			return [{ type: "diff", path: file, oldText, newText: block.new_text }];

@@ -1,4 +1,3 @@
-// A tool call before its result: title, kind and affected files.
 import path from "node:path";
 import { isRecord, isTextNestedWithin } from "../../../base/json.ts";
 import type { Location, ToolKind } from "../wire-updates.ts";
@@ -63,7 +62,6 @@ const known: Readonly<Record<string, ToolDescription>> = {
 /** Maximum nesting of arguments sent as a value; deeper ones cannot be serialized. */
 const argumentsDepth = 1000;
 
-/** `json` is the text of the arguments; null while incomplete. */
 export function describeCall(name: string, json: string | null, workDir: string): CallDescription {
 	const tool = Object.hasOwn(known, name) ? known[name] : undefined;
 	const kind = tool?.kind ?? "other";

@@ -1,5 +1,3 @@
-// A session's tool calls for its editor: each has a unique id in the conversation, and is sent once in full and then as changes.
-
 import type { ToolCall as ModelCall, ToolReturn } from "../../../api/values/content.ts";
 import type { AgentEvent, AgentPathEntry } from "../../../api/values/event.ts";
 import { beginning } from "../../../base/text/well-formed.ts";
@@ -8,7 +6,6 @@ import { codeContent, resultContent, textContent } from "./call-content.ts";
 import { type CallDescription, describeCall, shellName } from "./call-description.ts";
 
 export interface Call {
-	/** The id in the conversation. */
 	readonly id: string;
 	readonly name: string;
 	readonly agentPath: readonly AgentPathEntry[];
@@ -16,7 +13,6 @@ export interface Call {
 	readonly terminalId: string | null;
 	hasOutput: boolean;
 	isStarted: boolean;
-	/** The latest calls of its subagent. */
 	readonly steps: string[];
 }
 
@@ -69,7 +65,6 @@ export class Calls {
 		return [{ sessionUpdate: "tool_call_update", toolCallId: call.id, status: "in_progress" }];
 	}
 
-	/** Output of a running command, for clients that show terminals. */
 	progress(toolCallId: string, data: string, origin: Origin): readonly Update[] {
 		const call = this.#find(toolCallId, origin);
 		if (call === null || call.terminalId === null) return [];
@@ -99,7 +94,6 @@ export class Calls {
 		];
 	}
 
-	/** A call whose outcome was lost in a crash. */
 	lose(toolCallId: string, origin: Origin): readonly Update[] {
 		const call = this.#find(toolCallId, origin);
 		if (call === null) return [];
@@ -112,7 +106,6 @@ export class Calls {
 		return [...this.#open.values()].map((call) => this.#whole(call));
 	}
 
-	/** Ends the calls that will have no result. */
 	endAll(): readonly Update[] {
 		const calls = [...this.#open.values()];
 		this.#open.clear();
@@ -171,7 +164,6 @@ export class Calls {
 		};
 	}
 
-	/** The call that runs the subagent making this call. */
 	#parent({ agentPath }: Pick<Origin, "agentPath">): Call | null {
 		const last = agentPath.at(-1);
 		if (last === undefined || last.parentToolCallId === null) return null;
@@ -185,7 +177,6 @@ export class Calls {
 		return { agentwire: { parentToolCallId, agentId: last.agentId, agent: last.subagentType } };
 	}
 
-	/** Shows a subagent's call in its parent call. */
 	#noteStep(call: ModelCall, json: string, origin: Origin): readonly Update[] {
 		const parent = this.#parent(origin);
 		if (parent === null) return [];
@@ -226,7 +217,6 @@ function terminalOutput({ id }: Call, terminalId: string, data: string): Update 
 	};
 }
 
-/** The exit status of a command, as far as its result reveals it. */
 function toExit({ is_error, message }: ToolReturn): {
 	readonly exit_code: number | null;
 	readonly signal: string | null;

@@ -1,4 +1,3 @@
-// Approvals as permission requests: the options and their answers.
 import * as v from "valibot";
 import type { Answer, ApprovalInteraction } from "../../../api/values/interaction.ts";
 import { type PermissionOption, permissionResultSchema } from "../wire-updates.ts";
@@ -32,7 +31,6 @@ export function permissionOptions({ grants = [] }: ApprovalInteraction): readonl
 	];
 }
 
-/** The answer to an approval; an unknown choice rejects. */
 export function readApproval(result: unknown): Answer | null {
 	const chosen = readChoice(result);
 	if (chosen === null) return null;

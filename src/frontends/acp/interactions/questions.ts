@@ -1,4 +1,3 @@
-// Questions as client requests: a form if the client supports forms, else a choice of options.
 import * as v from "valibot";
 import type { Answer, Interaction } from "../../../api/values/interaction.ts";
 import { elicitationResultSchema, type FormProperty, type PermissionOption } from "../wire-updates.ts";
@@ -39,7 +38,6 @@ function otherProperty({ header, other_label, other_description }: Question): Fo
 	};
 }
 
-/** The submitted answers; declined and closed forms answer nothing. */
 export function readForm(result: unknown, questions: Questions): Answer | null {
 	const parsed = v.safeParse(elicitationResultSchema, result);
 	if (!parsed.success) return null;
@@ -59,12 +57,10 @@ function toText(value: unknown): string | null {
 	return texts.length === 0 ? null : texts.join(", ");
 }
 
-/** An option and its answer; null dismisses the question. */
 interface Choice extends PermissionOption {
 	readonly answer: string | null;
 }
 
-/** The options of one question, for clients without forms. */
 export function toChoices({ options }: Question): readonly Choice[] {
 	return [
 		...options.map(({ label }, index) => ({

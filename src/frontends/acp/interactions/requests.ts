@@ -19,7 +19,6 @@ interface Place {
 	readonly codec: Codec;
 }
 
-/** The request for an interaction; null if this protocol has none. */
 export function toRequest(interaction: Interaction, place: Place): InteractionRequest | null {
 	switch (interaction.kind) {
 		case "approval":
@@ -99,7 +98,6 @@ function describe(call: Call, description: CallDescription, content: readonly To
 	return { ...toUpdate(call.id, description, [...terminal, ...content]), name: call.name };
 }
 
-/** An act of an unknown call, for example from an earlier process. */
 function describeAct(interaction: ApprovalInteraction, content: readonly ToolContent[]): ToolCallUpdate {
 	const { toolCallId, action, sender, subjects = [] } = interaction;
 	const command = subjects.find(({ kind }) => kind === "command");

@@ -1,5 +1,3 @@
-// A loaded session on one connection: replays its history, sends its events as updates, and runs its prompts.
-
 import type { UserInput } from "../../../api/values/content.ts";
 import type { AgentEvent, Cursor, TurnOutcome } from "../../../api/values/event.ts";
 import { toSessionMode } from "../../../api/values/session-mode.ts";
@@ -23,7 +21,6 @@ export interface AttachedClient {
 	createCodec(): Codec;
 }
 
-/** A started turn, which may fail before it begins. */
 export interface StartedTurn {
 	/** Names the prompt among the session's messages. */
 	readonly messageId: string;
@@ -47,17 +44,14 @@ export class AttachedSession {
 	readonly #pump: EventPump;
 	readonly #toLine: UpdateLines;
 	readonly #ownTurns = new Set<string>();
-	/** By turn; resolved when its beginning was sent. */
 	readonly #beginnings = new Map<string, Deferred<void>>();
 	/** Canceled side questions, whose answers are dropped. */
 	readonly #dismissed = new Set<string>();
 	#attachment: Attachment;
 	#projection: Projection;
 	#codec: Codec;
-	/** This client's prompts whose turns are about to begin. */
 	#starting = 0;
 	#title: string | null;
-	/** Whether the open calls are only known from the history. */
 	#owesCalls = false;
 
 	private constructor(
@@ -98,10 +92,7 @@ export class AttachedSession {
 		return new AttachedSession(session, attachment, description, client, kernelApi, peer);
 	}
 
-	/**
-	 * Reattaches the client without its state; a running prompt continues. `work` runs between the events of the old and new
-	 * attachment.
-	 */
+	/** Reattaches the client without its state; `work` runs between the events of the two attachments. */
 	async renew(work: () => Promise<void>): Promise<void> {
 		const shown = createDeferred<void>();
 		const attach = () => this.#session.attach({ ...toAttachOptions(this.#client), replaces: this.#attachment.id });
@@ -139,17 +130,13 @@ export class AttachedSession {
 		this.#sendAll(this.#projection.usage.update());
 	}
 
-	/** Sends whether a turn was running when the client attached. */
 	sendState(): void {
 		const { turnId, openInteractions } = this.#attachment.snapshot;
 		const running = openInteractions.length > 0 ? "requires_action" : "running";
 		this.#notifyAll(this.#codec.encodeState(turnId === null ? "idle" : running));
 	}
 
-	/**
-	 * Reads the session's cost and the running turn's state from the history without sending it. Later updates refer to that
-	 * turn's calls and messages.
-	 */
+	/** Reads the session's cost and the running turn from the history, so that later updates can refer to them. */
 	async recall(): Promise<void> {
 		const { cursor, unfinished, turnId } = this.#attachment.snapshot;
 		const price = this.choices.model?.price ?? null;
@@ -199,12 +186,8 @@ export class AttachedSession {
 		}
 	}
 
-	/**
-	 * Asks a side question during a turn. Its answer is in the outbox when `ended` resolves, unless it was dismissed, which stops
-	 * its model request.
-	 */
+	/** Its answer is in the outbox when `ended` resolves, unless it was dismissed, which stops its model request. */
 	async askSideQuestion(question: string): Promise<{
-		/** Names the question among the session's messages. */
 		readonly messageId: string;
 		readonly ended: Promise<void>;
 		dismiss(): Promise<void>;
@@ -234,12 +217,10 @@ export class AttachedSession {
 		return this.#attachment.drained();
 	}
 
-	/** Resolves when the session's events have ended and were sent. */
 	drained(): Promise<void> {
 		return this.#pump.drained();
 	}
 
-	/** Detaches the client; the session continues. */
 	detach(): void {
 		this.#attachment.close();
 	}
@@ -340,7 +321,6 @@ export class AttachedSession {
 		}
 	}
 
-	/** `update` is in the shape of the client's version. */
 	#toOutgoing(update: object) {
 		const params = { sessionId: this.#session.id, update };
 		return { kind: "notification", method: "session/update", params } as const;

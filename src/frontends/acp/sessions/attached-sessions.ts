@@ -1,5 +1,4 @@
-// The sessions a connection is attached to, each from its first request until it is unloaded or closed, or the client
-// disconnects.
+// Each from its first request until it is unloaded or closed, or the client disconnects.
 import type { SessionApi, SessionHandle } from "../../../kernel/api.ts";
 import type { Peer } from "../../../ports/rpc/connection.ts";
 import type { HostApi } from "../../shared/dialect.ts";
@@ -9,7 +8,6 @@ export class AttachedSessions {
 	readonly #kernelApi: HostApi;
 	readonly #peer: Peer;
 	readonly #client: () => AttachedClient;
-	/** Aborts when the client disconnects; the sessions continue. */
 	readonly #gone: AbortSignal;
 	readonly #attached = new Map<SessionApi, Promise<AttachedSession>>();
 
@@ -24,7 +22,6 @@ export class AttachedSessions {
 		return this.#attached.get(session);
 	}
 
-	/** The client's attachment; a new one if the session was unloaded since. */
 	async to(handle: SessionHandle): Promise<AttachedSession> {
 		const known = this.#attached.get(handle.session);
 		if (known !== undefined) return await known;
@@ -37,7 +34,6 @@ export class AttachedSessions {
 		return attached;
 	}
 
-	/** A new attachment; sends nothing before `begin`. */
 	attach(handle: SessionHandle): Promise<AttachedSession> {
 		const { session } = handle;
 		const attaching = this.#attachUnlessGone(handle);
@@ -45,7 +41,6 @@ export class AttachedSessions {
 		const forget = () => {
 			if (this.#attached.get(session) === attaching) this.#attached.delete(session);
 		};
-		// Its events end when it is unloaded.
 		attaching.then((attached) => attached.begun.then(() => attached.drained()).then(forget), forget);
 		return attaching;
 	}
@@ -66,7 +61,6 @@ export class AttachedSessions {
 		}
 	}
 
-	/** Detaches the client from the session; returns false if it was not attached. */
 	async detach(id: string): Promise<boolean> {
 		const known = [...this.#attached.keys()].find((session) => session.id === id);
 		if (known === undefined) return false;
@@ -83,7 +77,6 @@ export class AttachedSessions {
 		await attached.drained();
 	}
 
-	/** Includes attachments in progress. */
 	detachAll(): void {
 		for (const attaching of this.#attached.values()) {
 			void attaching.then(
@@ -93,7 +86,6 @@ export class AttachedSessions {
 		}
 	}
 
-	/** Resolves when all delivered events were sent; call after the sessions were stopped. */
 	async drained(): Promise<void> {
 		await Promise.all([...this.#attached.values()].map(async (attached) => (await attached).drained()));
 	}

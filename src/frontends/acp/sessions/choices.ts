@@ -1,5 +1,3 @@
-// A session's choices: mode, model and thinking; both as modes and as configuration options, because clients use either.
-
 import type { CommandValues } from "../../../api/values/command.ts";
 import { type SessionMode, sessionModes } from "../../../api/values/session-mode.ts";
 import { KernelError } from "../../../base/errors.ts";
@@ -52,14 +50,12 @@ export class Choices {
 		this.#model = model;
 	}
 
-	/** Fails with `invalid-input` for an unknown mode, and like the kernel for an unavailable one. */
 	async setMode(id: string): Promise<void> {
 		const mode = sessionModes.find((known) => known === id);
 		if (mode === undefined) throw unknown("mode", id, sessionModes);
 		this.#mode = (await this.#session.send({ type: "mode.set", mode })).mode;
 	}
 
-	/** Sets a configuration option. Fails with `invalid-input` for an unknown option or value, and like the kernel. */
 	async set(id: string, value: string | boolean): Promise<void> {
 		const option = this.options().find((each) => each.id === id);
 		if (option === undefined) {
@@ -98,7 +94,6 @@ export class Choices {
 		return sessionModes.filter((mode) => mode === this.#mode || this.#choosable.includes(mode));
 	}
 
-	/** All options, the most important first. */
 	options(): ConfigOption[] {
 		return [this.#modeOption(), ...this.#modelOption(), ...this.#thinkingOption()];
 	}

@@ -1,10 +1,8 @@
-// A session's unanswered prompts: they run one after another, side questions run concurrently, and a cancellation reaches all of
-// them.
+// Prompts run one after another, side questions concurrently; a cancellation reaches all of them.
 import { createDeferred, type Deferred } from "../../../base/deferred.ts";
 
 export interface Prompt {
 	isCancelled: boolean;
-	/** Whether it has started. */
 	isRunning: boolean;
 	/** Resolved when it can be answered as canceled. */
 	readonly withdrawn: Deferred<void>;
@@ -19,15 +17,11 @@ export class Prompts {
 		return this.#inLine.size > 0;
 	}
 
-	/** Whether neither a prompt nor a side question is open. */
 	get isEmpty(): boolean {
 		return this.#inLine.size + this.#concurrent.size === 0;
 	}
 
-	/**
-	 * Runs a prompt after all earlier ones; without any it starts synchronously, so that later requests follow it. Returns
-	 * `cancelled` if withdrawn before.
-	 */
+	/** Without earlier prompts it starts synchronously. Returns `cancelled` if withdrawn before. */
 	async run<T>(
 		work: (prompt: Prompt) => Promise<T>,
 		cancelled: T,

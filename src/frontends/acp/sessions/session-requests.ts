@@ -36,15 +36,12 @@ import { type Prompt, Prompts } from "./prompts.ts";
 
 const pageSize = 50;
 
-/** A message id begins with the id of its turn. */
 const messageSuffix = /-.*$/s;
 
-/** The answer to a prompt canceled before its turn began. */
 const cancelled: PromptResult = { stopReason: "cancelled" };
 
 export type Workspace = Omit<OpenSessionParams, "sessionId">;
 
-/** Answers the request for a session; nothing about the session is sent before. */
 type Answer = (sessionId: string, choices: Choices) => void;
 
 export class SessionRequests {
@@ -56,7 +53,6 @@ export class SessionRequests {
 	readonly #prompts = new Map<string, Prompts>();
 	/** By session: requests are handled in order of arrival. A turn has begun before its cancellation is handled. */
 	readonly #order = createKeyedQueue();
-	/** Aborts when the client disconnects; the sessions continue. */
 	readonly #gone = new AbortController();
 
 	constructor(kernelApi: HostApi, peer: Peer, client: () => AttachedClient, requests: CancellableRequests) {
@@ -67,14 +63,12 @@ export class SessionRequests {
 		this.#attached = new AttachedSessions(kernelApi, peer, client, this.#gone.signal);
 	}
 
-	/** The client disconnected: detaches it from all sessions, including attachments in progress. */
 	leave(): void {
 		this.#gone.abort();
 		for (const prompts of this.#prompts.values()) prompts.withdrawWaiting();
 		this.#attached.detachAll();
 	}
 
-	/** Resolves when all delivered events were sent; call after the sessions were stopped. */
 	async drained(): Promise<void> {
 		await this.#attached.drained();
 	}
@@ -101,7 +95,6 @@ export class SessionRequests {
 		await attached.sendCommands().finally(() => handle.release());
 	}
 
-	/** Opens a stored or open session; `replays` sends its conversation before the answer. */
 	open(params: OpenSessionParams, replays: boolean, answer: Answer, id: RpcId | null): Promise<void> {
 		const show = async (attached: AttachedSession, signal: AbortSignal) => {
 			if (replays) await attached.replay(signal);
@@ -111,7 +104,6 @@ export class SessionRequests {
 		return this.#open(params, show, answer, id);
 	}
 
-	/** `show` sends updates before the answer. */
 	#open(
 		params: OpenSessionParams,
 		show: (attached: AttachedSession, signal: AbortSignal) => Promise<void>,
@@ -144,7 +136,6 @@ export class SessionRequests {
 		);
 	}
 
-	/** Opens a copy of a session; the client chooses its workspace. */
 	async fork({ sessionId, ...workspace }: ForkSessionParams, answer: Answer, id: RpcId | null): Promise<void> {
 		const { sessions } = this.#kernelApi;
 		const options = { workDir: workspace.cwd, isOpenedAnew: true };
@@ -161,7 +152,6 @@ export class SessionRequests {
 		}
 	}
 
-	/** A page of the stored sessions. */
 	async list({ cwd, cursor }: { readonly cwd: string | null; readonly cursor: string | null }) {
 		const { sessions, next } = await this.#kernelApi.sessions.list({
 			...(cwd === null ? {} : { workDir: cwd }),
@@ -181,12 +171,10 @@ export class SessionRequests {
 		};
 	}
 
-	/** Deletes a session. Idempotent. */
 	async delete(id: string): Promise<void> {
 		await this.#leave(id, () => this.#kernelApi.sessions.delete(id));
 	}
 
-	/** Cancels running work in a session and detaches. */
 	async close(id: string): Promise<void> {
 		const { sessions } = this.#kernelApi;
 		await this.#leave(id, async () => {
@@ -221,7 +209,6 @@ export class SessionRequests {
 	async prompt(
 		{ sessionId, prompt: blocks }: PromptParams,
 		signal: AbortSignal,
-		/** Called with the message id once the prompt is part of the conversation. */
 		begun: (messageId: string) => void = () => {},
 	): Promise<PromptResult> {
 		const input = toInput(blocks);
@@ -250,7 +237,6 @@ export class SessionRequests {
 		});
 	}
 
-	/** Runs the turn of a prompt. */
 	async #runTurn(
 		sessionId: string,
 		input: UserInput,
@@ -283,7 +269,6 @@ export class SessionRequests {
 		}
 	}
 
-	/** Asks a side question; a canceled one's answer is not shown. */
 	async #askSideQuestion(
 		sessionId: string,
 		question: string,
@@ -334,7 +319,6 @@ export class SessionRequests {
 		});
 	}
 
-	/** Adds input to the running turn. */
 	async steer({ sessionId, prompt }: PromptParams): Promise<SteeringResult> {
 		const input = toInput(prompt);
 		// After earlier prompts, because one of their turns may be about to begin.
@@ -352,7 +336,6 @@ export class SessionRequests {
 		});
 	}
 
-	/** Goes back to before the turn of a message, or before a restore. */
 	async rewind({ sessionId, messageId, ...choices }: RewindParams): Promise<Rewound> {
 		const before = messageId.replace(messageSuffix, "");
 		return await this.#order.run(sessionId, async () => {
@@ -365,7 +348,6 @@ export class SessionRequests {
 		});
 	}
 
-	/** Runs `work` on an attached session after all earlier requests for it. */
 	using<T>(id: string, work: (attached: AttachedSession) => Promise<T>): Promise<T> {
 		return this.#order.run(id, async () => {
 			const handle = await this.#acquire(id);
@@ -380,7 +362,6 @@ export class SessionRequests {
 		});
 	}
 
-	/** Acquires a session until it is released; adds advice to errors. */
 	#acquire(id: string, opening: OpeningOptions = {}): Promise<SessionHandle> {
 		return this.#known(id, () => this.#kernelApi.sessions.acquire(id, opening));
 	}
@@ -415,7 +396,6 @@ export class SessionRequests {
 	}
 }
 
-/** The stop reason of a prompt. Throws the error of a failed turn. */
 function toStopReason(outcome: TurnOutcome, { isCancelled }: Prompt, attached: AttachedSession): StopReason {
 	const reason = stopReasonOf(outcome);
 	if (outcome.status !== "failed") return reason ?? "end_turn";

@@ -1,5 +1,4 @@
-// Encodes session output in version 2 shapes: one update kind for calls, separate terminals, file changes as patches, and the
-// session state, which marks the end of a prompt.
+// Version 2: one update kind for calls, separate terminals, patches, and a state that marks a prompt's end.
 
 import type { AgentEvent, TurnOutcome } from "../../../api/values/event.ts";
 import { toKernelError } from "../../../base/errors.ts";
@@ -26,7 +25,6 @@ export function createCodec(): Codec {
 		state = next;
 		return [{ sessionUpdate: "state_update", state: next, ...more }];
 	};
-	/** The state changes before and after an event's updates. */
 	const around = ({
 		body,
 		agentPath,

@@ -1,4 +1,3 @@
-// An Agent Client Protocol connection, version 2: method table and handshake.
 import * as v from "valibot";
 import type { Peer } from "../../../ports/rpc/connection.ts";
 import type { RpcId } from "../../../ports/rpc/envelope.ts";
@@ -18,7 +17,6 @@ import * as wire from "./wire.ts";
 
 const { methods: shapes } = draftProtocol;
 
-/** The client's capabilities in version 1 form. */
 function toCapabilities({ auth, elicitation }: wire.InitializeParams["capabilities"]): ClientCapabilities {
 	return v.parse(first.clientCapabilitiesSchema, {
 		session: { compaction: {}, notices: {}, configOptions: { boolean: {} } },
@@ -187,7 +185,6 @@ export class DraftConnection implements DialectConnection {
 		return {};
 	}
 
-	/** Answered once the prompt is part of the conversation; the session state reports its end. */
 	async #prompt(
 		params: PromptParams,
 		respond: Respond<{ readonly messageId: string }>,

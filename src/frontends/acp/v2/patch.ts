@@ -1,5 +1,3 @@
-// Formats a change in a file as a patch that clients render.
-
 export interface ChangedText {
 	readonly path: string;
 	/** Null for a new file. */
@@ -10,10 +8,7 @@ export interface ChangedText {
 /** The patch marker for a file without a final newline. */
 const unended = "\\ No newline at end of file";
 
-/**
- * A one-hunk patch that removes the old lines and adds the new ones; line numbers start at the piece. If only one side has a
- * final newline, the other side's file lacks it.
- */
+/** A one-hunk patch; line numbers start at the piece. One side may lack its final newline. */
 export function toPatch({ path, oldText, newText }: ChangedText): string {
 	const name = path.replace(/^\/+/, "");
 	const isEndShown = isEnded(oldText) !== isEnded(newText) && !isEmpty(oldText) && !isEmpty(newText);

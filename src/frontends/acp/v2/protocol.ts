@@ -1,4 +1,3 @@
-// Declares the Agent Client Protocol, version 2 (a draft): methods, updates and requests.
 import type { Protocol } from "../../shared/protocol.ts";
 import * as first from "../wire.ts";
 import * as firstUpdates from "../wire-updates.ts";

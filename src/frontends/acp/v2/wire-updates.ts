@@ -1,4 +1,3 @@
-// Wire shapes sent by the agent in Agent Client Protocol version 2 (a draft): session updates, and requests to the client.
 import * as v from "valibot";
 import { sentBlockSchema } from "../content.ts";
 import * as first from "../wire-updates.ts";
@@ -48,7 +47,6 @@ const {
 	...retained
 } = first.updateSchemas;
 
-/** Updates by name. */
 export const updateSchemas = {
 	...retained,
 	tool_call_update: toolCallSchema,
@@ -57,7 +55,6 @@ export const updateSchemas = {
 		cwd: v.exactOptional(v.string()),
 		exitStatus: v.exactOptional(v.object({ exitCode: v.nullable(v.number()), signal: v.nullable(v.string()) })),
 	}),
-	/** `data` is Base64. */
 	terminal_output_chunk: v.object({ terminalId: v.string(), data: v.string() }),
 	plan_update: v.object({
 		plan: v.object({ type: v.literal("items"), planId: v.string(), entries: v.array(first.planEntrySchema) }),

@@ -1,4 +1,3 @@
-// Wire shapes of Agent Client Protocol version 2 (a draft) that differ from version 1.
 import * as v from "valibot";
 import { contentBlockSchema } from "../content.ts";
 import { absolutePath, capability, declared, mcpServers, meta, nullish, params } from "../schema.ts";
@@ -73,10 +72,8 @@ export const newSessionParamsSchema = params(workspace);
 export const resumeParamsSchema = params({
 	sessionId: sessionIdSchema,
 	...workspace,
-	/** Absent to resume without the conversation so far. */
 	replayFrom: nullish(v.object({ type: v.literal("start", "the conversation can only be replayed from its start") })),
 });
-/** Not part of version 2 yet. */
 export const forkParamsSchema = params({ sessionId: sessionIdSchema, ...workspace, ...forkOnly });
 export const loginParamsSchema = params({ methodId: v.string() });
 export const promptParamsSchema = params({
@@ -116,5 +113,4 @@ export type ConfigOption = v.InferOutput<typeof configOptionSchema>;
 export const choicesResultSchema = v.object({ configOptions: v.array(configOptionSchema) });
 export type ChoicesResult = v.InferOutput<typeof choicesResultSchema>;
 export const newSessionResultSchema = v.object({ sessionId: v.string(), configOptions: v.array(configOptionSchema) });
-/** The message created from the prompt. */
 export const promptResultSchema = v.object({ messageId: v.string() });

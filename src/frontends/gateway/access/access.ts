@@ -1,11 +1,9 @@
-// Access control: the checks of a request before it is processed, in order. Loopback alone is no protection, because a browser
-// sends requests on behalf of any web page.
+// Checks run in order before a request is processed. Loopback does not protect: browsers send requests for any page.
 
 import type { Scope } from "../../../api/operations.ts";
 import { forgetOldest } from "../../../base/collections.ts";
 import type { Tokens } from "./tokens.ts";
 
-/** The request data used for access checks. */
 export interface RequestFacts {
 	readonly hosts: readonly string[];
 	readonly origin: string | null;
@@ -24,7 +22,6 @@ export interface AccessSettings {
 	/** Accepted `Host` values in lowercase, with the port unless it is the default; null for any. */
 	readonly hosts: ReadonlySet<string> | null;
 	readonly tokens: Pick<Tokens, "scopeOf">;
-	/** Monotonic milliseconds. */
 	now(): number;
 }
 
@@ -38,17 +35,13 @@ const bearer = /^Bearer +([\x21-\x7e]{1,256})$/i;
 
 export class AccessControl {
 	readonly #settings: AccessSettings;
-	/** Failure times by address; the last address to fail comes last. */
 	readonly #failures = new Map<string, readonly number[]>();
 
 	constructor(settings: AccessSettings) {
 		this.#settings = settings;
 	}
 
-	/**
-	 * Why the request is refused regardless of its token; null if it used a name of this server and came from its own page or a
-	 * program.
-	 */
+	/** Null if the request used a name of this server and came from its own page or a program. */
 	checkPlace(facts: Omit<RequestFacts, "authorization">): Extract<Access, { kind: "refused" }> | null {
 		const [host = "", ...others] = facts.hosts;
 		// Blocks DNS rebinding: such a page sends its own name.
@@ -104,10 +97,7 @@ function refused(
 	return { kind: "refused", status, text };
 }
 
-/**
- * The rate-limit key for failed sign-ins: an IPv4 address, or the /64 network of an IPv6 address, within which a client can
- * choose any address.
- */
+/** An IPv4 address, or the /64 network in which an IPv6 client can choose any address. */
 function toGuesser(address: string): string {
 	const plain = address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, "");
 	if (!plain.includes(":")) return plain;
@@ -118,7 +108,6 @@ function toGuesser(address: string): string {
 	return [...head, ...zeros, ...tail].slice(0, 4).join(":");
 }
 
-/** Whether the origin is this server, under the name that the request used. */
 function isOrigin(origin: string, host: string): boolean {
 	const name = host.toLowerCase();
 	return origin.toLowerCase() === `http://${name}` || origin.toLowerCase() === `https://${name}`;
@@ -132,7 +121,6 @@ export function isLoopback(address: string): boolean {
 
 export const isWildcard = (address: string): boolean => address === "0.0.0.0" || address === "::";
 
-/** The `Host` values that reach a server on this address and port. */
 export function hostNames(address: string, port: number, others: readonly string[], isSecure: boolean): Set<string> {
 	const literal = address.includes(":") ? `[${address}]` : address;
 	const names = isLoopback(address) || isWildcard(address) ? [literal, "localhost", "127.0.0.1", "[::1]"] : [literal];

@@ -9,7 +9,6 @@ export const tokenCheckSpan = 5_000;
 export class TokenWatch {
 	readonly #tokens: Pick<Tokens, "scopeOf">;
 	readonly #clock: Clock;
-	/** End callbacks by token, each with the scope it was opened with. */
 	readonly #watchers = new Map<string, Map<() => void, Scope>>();
 	#isRunning = false;
 
@@ -22,7 +21,6 @@ export class TokenWatch {
 	watch(token: string, scope: Scope, onRevoked: () => void): () => void {
 		const watchers = this.#watchers.get(token) ?? new Map<() => void, Scope>();
 		this.#watchers.set(token, watchers);
-		// The same function may be given twice.
 		const call = () => onRevoked();
 		watchers.set(call, scope);
 		if (!this.#isRunning) this.#lookLater();

@@ -9,7 +9,6 @@ import { parseJsonFile } from "../../../base/json.ts";
 import { createSharedRun } from "../../../base/shared-run.ts";
 import type { Files } from "../../../ports/files/port.ts";
 
-/** The file in the share directory. */
 export const tokenFile = "gateway.json";
 
 const fileSchema = v.object({
@@ -33,7 +32,6 @@ export interface Tokens {
 
 /** `user` is the numeric id of the current user; null on platforms without one. */
 export function createTokens(path: string, files: Files, identifiers: Identifiers, user: number | null): Tokens {
-	// Shared by concurrent requests, whose identical reads would fill the file system's thread pool.
 	const read = createSharedRun(() => readTokens(path, files, user));
 	return {
 		async scopeOf(token) {

@@ -2,10 +2,8 @@
 import type { Cursor } from "../../../api/values/event.ts";
 import type { PublicEvent } from "../../shared/public-event.ts";
 
-/** A chunk; its type determines its members. */
 export type ChatChunk = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** Maximum characters of output shown while a call runs. */
 const previewLimit = 16_000;
 
 const finishReasons = {
@@ -21,7 +19,6 @@ type Kind = "text" | "reasoning";
 export interface MessageState {
 	/** Events up to here are included. */
 	readonly from: Cursor;
-	/** Its calls, and the calls that the browser now rejects. */
 	readonly shown: readonly string[];
 	readonly denied: readonly string[];
 }
@@ -67,7 +64,6 @@ export class ChatChunks {
 		this.#end([{ type: "finish", finishReason: "tool-calls", messageMetadata: this.#metadata() }]);
 	}
 
-	/** Call with the turn's events, from the first one on. */
 	take(event: PublicEvent): void {
 		if (event.type === "tool.requested") this.#calls.set(event.call.id, event.call.function);
 		if (event.seq !== undefined && event.seq <= this.#from) return;

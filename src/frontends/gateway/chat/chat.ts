@@ -1,5 +1,4 @@
-// The `useChat` routes: POST /api/chat starts a turn or decides approvals and streams the result, GET /api/chat/ID/stream streams
-// the running turn from its beginning, POST /api/chat/ID/stop cancels it. The chat id is the session id.
+// POST /api/chat starts a turn or decides approvals, GET /api/chat/ID/stream streams it, POST /api/chat/ID/stop cancels it.
 import * as v from "valibot";
 import type { Scope } from "../../../api/operations.ts";
 import { cursorSchema } from "../../../api/schemas.ts";
@@ -52,7 +51,6 @@ const answeredPartSchema = v.looseObject({
 type AnsweredPart = v.InferOutput<typeof answeredPartSchema>;
 const metadataSchema = v.looseObject({ turnId: text, cursor: cursorSchema });
 
-/** The turn to stream; `after` is the position right before it. */
 export interface ChatPlace extends MessageState {
 	readonly sessionId: string;
 	readonly turnId: string;
@@ -65,7 +63,6 @@ export interface ChatParts {
 	readonly clock: Clock;
 }
 
-/** Processes the body of a POST. Fails with a KernelError. */
 export async function acceptChat(body: unknown, { sessions, call }: ChatParts): Promise<ChatPlace> {
 	const { id: sessionId, messages, trigger } = readParams(requestSchema, body, "A chat request");
 	if (trigger === "regenerate-message") {
@@ -94,7 +91,6 @@ export function findRunningTurn(sessionId: string, sessions: SessionsApi): Promi
 	});
 }
 
-/** Writes the turn's chunks until it ends, waits for approvals, or the client disconnects. */
 export async function carryChat(
 	place: ChatPlace,
 	scope: Scope,
@@ -143,7 +139,6 @@ export async function carryChat(
 	}
 }
 
-/** The decisions in an agent message sent back by the browser. */
 function readAnswers({ parts, metadata }: ChatMessage) {
 	const answered = parts.flatMap((part) => {
 		const read = v.safeParse(answeredPartSchema, part);

@@ -1,4 +1,3 @@
-// Parses a WebSocket handshake: protocol, session, and the token in a form that browsers can send.
 import { HttpRefusal } from "../replies.ts";
 import { decoded } from "../requests.ts";
 
@@ -14,7 +13,6 @@ export function offeredProtocols(header: string | undefined): readonly string[] 
 	return names.filter((name) => name !== "");
 }
 
-/** The `Authorization` value from the offered subprotocols; null without a token. */
 export function authorizationOf(protocols: readonly string[]): string | null {
 	const found = protocols.find((name) => name.startsWith(bearerPrefix));
 	return found === undefined ? null : `Bearer ${found.slice(bearerPrefix.length)}`;

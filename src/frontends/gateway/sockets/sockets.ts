@@ -11,7 +11,6 @@ import { HttpRefusal } from "../replies.ts";
 import { answeredProtocol, type SocketTarget } from "./handshake.ts";
 
 export const socketLimit = 64;
-/** Maximum message size in bytes. */
 export const messageLimit = 32 * 1024 * 1024;
 /** Queued characters at which the model waits for the client, and at which reading from the client stops. */
 const outboxLimit = 256 * 1024;
@@ -22,7 +21,6 @@ const silentBeats = 2;
 /** Milliseconds for a client to complete the close handshake. */
 const farewell = 1000;
 
-/** Close codes: RFC 6455 codes, and our own from 4000. */
 export const closeCodes = {
 	over: 1000,
 	stopping: 1001,
@@ -58,7 +56,6 @@ export class Sockets {
 		perMessageDeflate: false,
 		handleProtocols: answeredProtocol,
 	});
-	/** One controller per socket, aborted at shutdown. */
 	readonly #open = new Set<AbortController>();
 	#isStopping = false;
 
@@ -118,7 +115,6 @@ export class Sockets {
 		for (const stopping of this.#open) stopping.abort();
 	}
 
-	/** Null for an invalid handshake, which is answered. */
 	#shakeHands(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<WebSocket | null> {
 		return new Promise((resolve) => {
 			stream.once("close", () => resolve(null));

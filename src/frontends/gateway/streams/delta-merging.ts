@@ -1,4 +1,3 @@
-// Merges volatile events for a client: consecutive pieces of one text become one event.
 import type { AgentEvent, EventBody } from "../../../api/values/event.ts";
 
 /** The merged event; null if the two cannot be merged. */

@@ -1,13 +1,10 @@
-// The response of an event stream. Batches all messages before the next write round into one write, so that the cost per event
-// falls under load.
+// Batches all messages before the next write round, so that the cost per event falls under load.
 import type { ServerResponse } from "node:http";
 import type { WriteRounds } from "./write-rounds.ts";
 
 export interface EventSink {
 	write(text: string): void;
-	/** Whether the client must read before more is written. */
 	isFull(): boolean;
-	/** Resolves once it is not full, or the client is gone. */
 	drained(): Promise<void>;
 	/** Aborts when the client disconnects or the stream must end. */
 	readonly gone: AbortSignal;

@@ -1,5 +1,4 @@
-// One `GET /events`: session events as server-sent events. A stream never blocks a session: beyond the kernel's queue it loses
-// volatile events and reads durable ones back from the journal.
+// Never blocks a session: beyond its queue, a stream drops volatile events and reads durable ones from the journal.
 
 import type { OperationParams, Scope } from "../../../api/operations.ts";
 import type { AgentEvent, EventBodyOf } from "../../../api/values/event.ts";
@@ -128,7 +127,6 @@ export class EventWriter {
 	}
 }
 
-/** Fast path for text deltas, which are nearly all events; same output as toEventMessage. */
 function toDeltaMessage(
 	{ sessionId, turnId, agentPath, at }: AgentEvent,
 	{ part, offset }: EventBodyOf<"content.delta">,
@@ -139,7 +137,6 @@ function toDeltaMessage(
 	return `event: v\ndata: {${origin},"type":"content.delta","part":${JSON.stringify(part)}${place}}\n\n`;
 }
 
-/** Event name `e` is durable and has an id, the cursor after it; `v` is volatile. */
 function toEventMessage(event: AgentEvent): string {
 	const { body } = event;
 	if (body.type === "content.delta" && event.seq === undefined) return toDeltaMessage(event, body);

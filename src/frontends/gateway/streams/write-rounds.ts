@@ -1,5 +1,4 @@
-// Schedules stream writes, each of which costs a system call here and work in the client. While the process is idle, every stream
-// is written at once; while busy, all are written together in rounds.
+// Idle: every stream is written at once. Busy: all are written together in rounds, which saves system calls.
 import { performance } from "node:perf_hooks";
 
 /** Milliseconds from the first text to its round while busy. */

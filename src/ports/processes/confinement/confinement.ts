@@ -148,9 +148,7 @@ function protect(plan: MountPlan, file: string, root: string, kind: PlaceholderK
 const closeOnExec = 0o2000000;
 let inherited: readonly number[] | null = null;
 
-/**
- * Descriptors that this process inherited, except stdin, stdout and stderr. Node sets close-on-exec on those it opens.
- */
+/** Descriptors that this process inherited, except stdin, stdout and stderr. Node sets close-on-exec on those it opens. */
 function inheritedDescriptors(above: number): readonly number[] {
 	inherited ??= readdirSync("/proc/self/fd")
 		.map(Number)

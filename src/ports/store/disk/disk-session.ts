@@ -1,6 +1,5 @@
-// One session on disk: its logs, state and index entry, written by one owner. Creates and repairs nothing before the
-// first write,
-// which happens immediately if events get new numbers.
+// One session on disk: its logs, state and index entry, written by one owner. Creates and repairs nothing before the first
+// write, which happens immediately if events get new numbers.
 import path from "node:path";
 import type { Clock } from "../../../base/clock.ts";
 import { errorText, KernelError } from "../../../base/errors.ts";

@@ -1,7 +1,5 @@
-// Checks whether a lease holder on another machine or in another container is alive, where its process id cannot be
-// looked up:
-// the newcomer creates an empty question file next to the lease, and the holder removes it. Costs nothing unless
-// someone asks.
+// Checks whether a lease holder on another machine or in another container is alive, where its process id cannot be looked up:
+// the newcomer creates an empty question file next to the lease, and the holder removes it. Costs nothing unless someone asks.
 import path from "node:path";
 import { never } from "../../../base/abort.ts";
 import { type Clock, sleep } from "../../../base/clock.ts";

@@ -1,5 +1,4 @@
-// Determines which process may write a session: the holder of its lease, a small file outside the session directory. A
-// newcomer
+// Determines which process may write a session: the holder of its lease, a small file outside the session directory. A newcomer
 // waits a while and then takes over; the previous holder notices before its next write. Nobody is ever refused.
 import { randomBytes } from "node:crypto";
 import path from "node:path";
@@ -135,8 +134,7 @@ async function acquire(options: LeaseOptions, token: string, whileHeld: WhileHel
 	const content = JSON.stringify({ ...ownProcess(), token, time: new Date(clock.now()).toISOString() });
 	for (;;) {
 		const created = await createWithParents(files, leasePath, content);
-		// A process that considers this one dead, such as an earlier version on another machine, may replace the file at
-		// once.
+		// A process that considers this one dead, such as an earlier version on another machine, may replace the file at once.
 		if (created !== null) return hasWholeSeconds(created.modifiedAt) ? null : created.modifiedAt;
 		const held = await readText(files, leasePath);
 		const holder = toHolder(held ?? "");

@@ -1,5 +1,4 @@
-// Tracks directories with names that are not on stable storage yet: a created, renamed or replaced file survives a
-// power loss
+// Tracks directories with names that are not on stable storage yet: a created, renamed or replaced file survives a power loss
 // only after its directory is synced.
 import path from "node:path";
 import { systemErrorCode } from "../../../base/errors.ts";
@@ -11,10 +10,7 @@ export interface NameSync {
 	/** Whether all names noted so far are on stable storage. */
 	isSynced(): boolean;
 	nameMade(file: string): void;
-	/**
-	 * Notes a directory that may have been created here or by a killed process, and its parents up to the share
-	 * directory.
-	 */
+	/** Notes a directory that may have been created here or by a killed process, and its parents up to the share directory. */
 	directoryMade(directory: string): void;
 	/** Syncs all noted names to stable storage. Fails `storage-failed`. */
 	sync(): Promise<void>;

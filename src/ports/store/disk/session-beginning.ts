@@ -1,5 +1,4 @@
-// Prepares the first write of a session on disk: takes its lease, creates its directory, and cleans up after killed
-// processes.
+// Prepares the first write of a session on disk: takes its lease, creates its directory, and cleans up after killed processes.
 // Does nothing before the first write.
 
 import type { Clock } from "../../../base/clock.ts";

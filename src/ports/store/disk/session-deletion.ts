@@ -1,5 +1,4 @@
-// Deletes a session from disk permanently. A single rename moves its directory out of the places where sessions are
-// found; its
+// Deletes a session from disk permanently. A single rename moves its directory out of the places where sessions are found; its
 // files are removed afterwards.
 import { randomBytes } from "node:crypto";
 import path from "node:path";

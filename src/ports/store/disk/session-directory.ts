@@ -70,10 +70,7 @@ export function isThere(found: FoundSession): boolean {
 	return found.contextPath !== null || logBytes(found) > 0 || found.hasState;
 }
 
-/**
- * Whether it can be found by id: its first turn counts as delivered as soon as a log has it, before there is a
- * context.
- */
+/** Whether it can be found by id: its first turn counts as delivered as soon as a log has it, before there is a context. */
 export async function isFound(paths: SessionPaths, found: FoundSession): Promise<boolean> {
 	if (found.contextPath !== null || found.eventsSize > 0) return true;
 	if (found.journalSize === 0) return false;

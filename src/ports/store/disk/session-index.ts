@@ -1,5 +1,4 @@
-// `kimi.json`: lists work directories with sessions, and the last session of each. Other programs use it too, so every
-// change
+// `kimi.json`: lists work directories with sessions, and the last session of each. Other programs use it too, so every change
 // re-reads it under a lock and preserves foreign content.
 import path from "node:path";
 import * as v from "valibot";
@@ -235,8 +234,7 @@ export function createSessionIndex(options: {
 		setLastSession: setLast,
 		async setLastSessionSoon(workDir, id) {
 			const wait = markedAt + soon - options.clock.monotonic();
-			// If no other session of this process alternates, the file is usually current; and if another process has written
-			// it,
+			// If no other session of this process alternates, the file is usually current; and if another process has written it,
 			// this write must not be late.
 			const isAlone = written.get(workDir) === id && !later.has(workDir);
 			if (isAlone || (wait <= 0 && withdrawLater === null)) return await setLast(workDir, id);

@@ -1,6 +1,5 @@
-// A session's `state.json` (agent-kernel §13.5). Other programs also write the title, archive keys and unknown keys, so
-// these are
-// read from disk before each save.
+// A session's `state.json` (agent-kernel §13.5). Other programs also write the title, archive keys and unknown keys, so these
+// are read from disk before each save.
 import path from "node:path";
 import * as v from "valibot";
 import { todoSchema } from "../../../api/values/content.ts";

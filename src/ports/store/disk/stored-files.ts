@@ -77,8 +77,7 @@ async function readStart(files: Files, events: string): Promise<number | null> {
 }
 
 /**
- * All files below a directory. Links are not followed: they may lead anywhere, or form cycles. Empty for a missing
- * directory.
+ * All files below a directory. Links are not followed: they may lead anywhere, or form cycles. Empty for a missing directory.
  */
 export async function listFiles(files: Files, root: string): Promise<FileListing> {
 	const found: StoredFile[] = [];

@@ -50,8 +50,7 @@ export function hasContent({ events = [], context, state }: Batch): boolean {
 }
 
 /**
- * Computes the effect of these commits on the data stored `now`. `summarySeq` is the last event number in the stored
- * summary.
+ * Computes the effect of these commits on the data stored `now`. `summarySeq` is the last event number in the stored summary.
  */
 export function toChange(
 	now: Change,

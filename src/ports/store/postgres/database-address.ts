@@ -2,8 +2,7 @@
 import { KernelError } from "../../../base/errors.ts";
 
 /**
- * Encryption: none, without certificate verification, with the authority verified, or with authority and host name
- * verified.
+ * Encryption: none, without certificate verification, with the authority verified, or with authority and host name verified.
  */
 export const tlsModes = ["disable", "require", "verify-ca", "verify-full"] as const;
 export type TlsMode = (typeof tlsModes)[number];

@@ -134,10 +134,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 		throw refuseMaking(row.id, "by another process");
 	};
 
-	/**
-	 * Ids of sessions this process is creating: the later of two concurrent openings would take the session from the
-	 * first.
-	 */
+	/** Ids of sessions this process is creating: the later of two concurrent openings would take the session from the first. */
 	const making = new Set<string>();
 	const alone = async (id: string, work: () => Promise<void>): Promise<void> => {
 		if (making.has(id)) throw refuseMaking(id, "already");

@@ -1,5 +1,4 @@
-// The lease of this process: while it is renewed, other processes take over its sessions only deliberately. Database
-// times use
+// The lease of this process: while it is renewed, other processes take over its sessions only deliberately. Database times use
 // the database clock; this process's monotonic clock measures how long renewals have failed.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
@@ -106,8 +105,7 @@ export class ProcessLease {
 	}
 
 	/**
-	 * Marks the sessions held under this process id as lost, because its lease has expired. `current` then registers a
-	 * new id.
+	 * Marks the sessions held under this process id as lost, because its lease has expired. `current` then registers a new id.
 	 */
 	lapse(holder: string): void {
 		if (this.#id === holder) this.#id = null;

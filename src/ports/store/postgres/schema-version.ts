@@ -18,8 +18,7 @@ function newest(known: readonly Migration[]): number {
 }
 
 async function readVersion(query: Query, schema: string): Promise<number> {
-	// Queries the catalog instead of the table: the connection may have cached, before waiting for the lock, that no such
-	// table
+	// Queries the catalog instead of the table: the connection may have cached, before waiting for the lock, that no such table
 	// exists.
 	const [found] = await query(
 		`select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
@@ -78,10 +77,7 @@ function whyOther(database: Database, found: number, needed: number): string | n
 	);
 }
 
-/**
- * Why this program cannot use the existing tables: another version created them. Null if it can, or if it will create
- * them.
- */
+/** Why this program cannot use the existing tables: another version created them. Null if it can, or if it will create them. */
 export async function whyUnfit(database: Database): Promise<string | null> {
 	const { found, needed } = await schemaVersion(database);
 	return whyOther(database, found, needed);

@@ -40,9 +40,7 @@ export function readForm({ words: [program, ...words] }: SimpleCommand, named = 
 }
 
 const versionForm: Form = { anyOption: true, files: "none" };
-/**
- * Other programs read their version from the project and run it: `yarnPath`, `rust-toolchain.toml`, `.mvn/jvm.config`.
- */
+/** Other programs read their version from the project and run it: `yarnPath`, `rust-toolchain.toml`, `.mvn/jvm.config`. */
 const printsVersion = new Set(
 	"bash bun c++ cc clang clang++ cmake curl deno docker g++ gcc gh git gmake java javac julia kubectl lua make node nodejs npm npx perl php podman psql python python3 ruby ruff sh tar tsc unzip uv wget zip zsh".split(
 		" ",

@@ -11,10 +11,7 @@ import { unwrapRunner } from "./runners.ts";
 import { unwrapFind, unwrapXargs } from "./search-wrappers.ts";
 import { unwrapEval, unwrapFile, unwrapShell, unwrapTrap } from "./shell-wrappers.ts";
 
-/**
- * The commands that a command runs; empty for other programs. `isOneOfAll`: every suffix of its words is checked
- * anyway.
- */
+/** The commands that a command runs; empty for other programs. `isOneOfAll`: every suffix of its words is checked anyway. */
 export function unwrap(command: SimpleCommand, isOneOfAll: boolean, input: SimpleCommand | null): Unwrapped {
 	const [program, ...words] = command.words;
 	if (program?.kind !== "literal") return nothing;

@@ -1,5 +1,4 @@
-// Opens a session's journal: reads its header and, from its last summary on, the session's current content and the
-// expected
+// Opens a session's journal: reads its header and, from its last summary on, the session's current content and the expected
 // content of the other logs.
 import { randomBytes } from "node:crypto";
 import type { ContextChange, ContextRow } from "../../../../api/values/conversation.ts";

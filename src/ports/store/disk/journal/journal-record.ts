@@ -1,5 +1,4 @@
-// The records of a session's journal, `journal.jsonl`, and their lines: a numbered event, a change to context or state,
-// and a
+// The records of a session's journal, `journal.jsonl`, and their lines: a numbered event, a change to context or state, and a
 // summary of everything before. The first line is a header.
 import * as v from "valibot";
 import type { ContextChange } from "../../../../api/values/conversation.ts";
@@ -24,10 +23,7 @@ export const journalVersion = 1;
 
 export interface JournalHeader {
 	readonly epoch: string;
-	/**
-	 * The part of `wire.jsonl` that precedes the journal: its length in bytes, and the number of its events, numbered
-	 * from 1.
-	 */
+	/** The part of `wire.jsonl` that precedes the journal: its length in bytes, and the number of its events, numbered from 1. */
 	readonly history: { readonly wire: number; readonly events: number };
 }
 

@@ -179,8 +179,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
 			seq += next.events.filter(isDurable).length;
 			return next;
 		});
-		// The files must be current: a summary contains their sizes, a prompt's journal form depends on one of them, and a
-		// file
+		// The files must be current: a summary contains their sizes, a prompt's journal form depends on one of them, and a file
 		// written after a change it lacks would seem modified by another program.
 		const needsFiles = batches.some((batch) => endsTurn(batch) || addsPrompt(batch) || changesFiles(batch));
 		if (needsFiles) await projectAll();

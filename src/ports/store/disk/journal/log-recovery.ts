@@ -1,5 +1,4 @@
-// On opening, compares `wire.jsonl` and `context.jsonl`, which other programs also use, with the journal: rewrites what
-// is
+// On opening, compares `wire.jsonl` and `context.jsonl`, which other programs also use, with the journal: rewrites what is
 // missing, and imports what another program added or changed.
 
 import type { ContextRow } from "../../../../api/values/conversation.ts";

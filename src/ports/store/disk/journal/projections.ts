@@ -1,5 +1,4 @@
-// Writes the session files that other programs read from the journal: `wire.jsonl`, `context.jsonl` and `state.json`. A
-// failure
+// Writes the session files that other programs read from the journal: `wire.jsonl`, `context.jsonl` and `state.json`. A failure
 // loses nothing: the next commit rewrites the file from the journal.
 
 import type { ContextChange, ContextRow } from "../../../../api/values/conversation.ts";
@@ -87,8 +86,7 @@ export function createProjections(options: ProjectionOptions): Projections {
 		if (outdated.has("context")) await attempt("context", () => rewriteContext(end));
 		else if (changes.length > 0)
 			await attempt("context", async () => {
-				// The new file replaces the old one by rename: after a power loss, it must not meet a journal that only knows
-				// the old
+				// The new file replaces the old one by rename: after a power loss, it must not meet a journal that only knows the old
 				// one.
 				if (changes.some(({ kind }) => kind === "replace")) await options.syncJournal();
 				for (const change of joinedAppends(changes)) await context.change(change);

@@ -1,5 +1,4 @@
-// An append-only JSON lines file: appends whole lines in order, repairs its end, syncs on demand. Its users define the
-// lines.
+// An append-only JSON lines file: appends whole lines in order, repairs its end, syncs on demand. Its users define the lines.
 import { KernelError } from "../../../../base/errors.ts";
 import { joinLines, type LineText, wholeText } from "../../../../base/text/long-text.ts";
 import type { AppendFile, FileStatus } from "../../../files/port.ts";

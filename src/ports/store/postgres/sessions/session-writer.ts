@@ -1,6 +1,5 @@
-// Writes a session's commits in order: each is one statement, which also checks that this process may write. Commits
-// that arrive
-// while one is in progress are combined into the next one.
+// Writes a session's commits in order: each is one statement, which also checks that this process may write. Commits that
+// arrive while one is in progress are combined into the next one.
 
 import type { AgentEvent, Cursor } from "../../../../api/values/event.ts";
 import { never, orAbort } from "../../../../base/abort.ts";
