@@ -67,6 +67,7 @@ export class PlayedTools {
 			if (grants.length > 0) return { kind: "grants", patterns: grants };
 			return { kind: "once", why: coverage.replace(/^It can only be approved once: /, "").replace(/\.$/, "") };
 		},
+		changesNothing: async () => false,
 	};
 
 	#isGranted({ action, subjects }: PermissionRequest): boolean {

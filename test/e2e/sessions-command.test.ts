@@ -165,10 +165,7 @@ describe("agentwire sessions", () => {
 
 /** A session of two turns in a repository: the first writes `a.txt` and `.env`, the second changes both. */
 async function createTurns() {
-	const shell = (id: string, command: string) => `text: Well.\n${toolCall(id, "Shell", { command })}`;
-	const stage = createStage({
-		scripts: [shell("call-1", "echo one > a.txt; echo KEY=1 > .env"), "text: Done."],
-	});
+	const stage = createStage();
 	writeFileSync(path.join(stage.workDir, ".gitignore"), ".env\nnode_modules/\n");
 	mkdirSync(path.join(stage.workDir, "node_modules"));
 	writeFileSync(path.join(stage.workDir, "node_modules", "x.js"), "");
@@ -177,12 +174,18 @@ async function createTurns() {
 	git("init", "-q");
 	git("add", ".gitignore");
 	git("commit", "-qm", "First");
-	const prompt = async (text: string) =>
+	const prompt = async (text: string, command: string) => {
+		stage.setScripts([`text: Well.\n${toolCall("call-1", "Shell", { command })}`, "text: Done."]);
 		expect(await stage.run("--yolo", "--session", "own", "-p", text)).toMatchObject({ code: 0 });
-	await prompt("Write it");
-	stage.setScripts([shell("call-2", "echo two > a.txt; echo KEY=2 > .env"), "text: Done."]);
-	await prompt("Change it");
-	return { stage, git, read: (directory: string, name: string) => readFileSync(path.join(directory, name), "utf8") };
+	};
+	await prompt("Write it", "echo one > a.txt; echo KEY=1 > .env");
+	await prompt("Change it", "echo two > a.txt; echo KEY=2 > .env");
+	return {
+		stage,
+		git,
+		prompt,
+		read: (directory: string, name: string) => readFileSync(path.join(directory, name), "utf8"),
+	};
 }
 
 describe("agentwire sessions fork", () => {
@@ -233,7 +236,8 @@ describe("agentwire sessions fork", () => {
 	});
 
 	it("says why there is no fork", async () => {
-		const { stage } = await createTurns();
+		const { stage, prompt } = await createTurns();
+		await prompt("Read it", "cat a.txt | head -1 && git status");
 		const fork = async (...words: string[]) => {
 			const { code, stderr } = await stage.run("sessions", "fork", ...words);
 			return { code, stderr };
@@ -242,10 +246,10 @@ describe("agentwire sessions fork", () => {
 			code: 1,
 			stderr: `Error: there is no session "other"; 'sessions list' shows them all.\n`,
 		});
-		expect(await fork("own", "--before", "3")).toEqual({
+		expect(await fork("own", "--before", "4")).toEqual({
 			code: 1,
 			stderr:
-				'Error: The session own has no turn "3". Its turns:\n1. Write it (changed files)\n2. Change it (changed files)\n',
+				'Error: The session own has no turn "4". Its turns:\n1. Write it (changed files)\n2. Change it (changed files)\n3. Read it\n',
 		});
 		expect(await fork("own", "--into", "inside")).toEqual({
 			code: 1,

@@ -1,3 +1,4 @@
+import type { Subject } from "../../api/values/subject.ts";
 import { OnFirstUse } from "../../base/on-first-use.ts";
 import type { PermissionRequest, Verdict } from "./policy.ts";
 
@@ -13,6 +14,8 @@ export interface Judge {
 	/** The verdict of rules and grants; null for none. `expectsQuestions`: the client expects to be asked. */
 	decide(request: PermissionRequest, expectsQuestions?: boolean): Promise<Verdict | null>;
 	propose(request: PermissionRequest): Promise<Proposal>;
+	/** Whether these are commands that are known to only read, whatever the rules say. */
+	changesNothing(subjects: readonly Subject[]): Promise<boolean>;
 }
 
 /** Loads the judge on the first request for which `needsJudge` is true. */
@@ -25,5 +28,7 @@ export function createLazyJudge(
 		decide: async (request, expectsQuestions) =>
 			needsJudge(request) ? await (await judge.get()).decide(request, expectsQuestions) : null,
 		propose: async (request) => await (await judge.get()).propose(request),
+		changesNothing: async (subjects) =>
+			subjects.some(({ kind }) => kind === "command") && (await (await judge.get()).changesNothing(subjects)),
 	};
 }

@@ -4,12 +4,14 @@ import type { Subject } from "../../api/values/subject.ts";
 import type { Clock } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { KernelError } from "../../base/errors.ts";
+import type { Judge } from "../../core/permissions/judge.ts";
 import type { Extent, FileHistory } from "../../ports/workspace/file-history.ts";
 
 export interface SessionFilesSettings {
 	readonly open: OpenHistory | string;
 	/** Whether a background task is running. */
 	hasBackgroundWork(): Promise<boolean>;
+	readonly judge: Pick<Judge, "changesNothing">;
 	readonly clock: Clock;
 }
 
@@ -54,7 +56,9 @@ export class SessionFiles {
 		signal: AbortSignal,
 	): Promise<Result> {
 		const extent = toExtent(subjects);
-		if (extent === null || typeof this.#settings.open === "string") return await work();
+		const { open, judge } = this.#settings;
+		if (extent === null || typeof open === "string") return await work();
+		if (extent.kind === "anything" && (await judge.changesNothing(subjects))) return await work();
 		return await (await this.history()).around(turnId, extent, work, signal);
 	}
 

@@ -171,6 +171,7 @@ export function assembleSession(parts: SessionParts): AssembledSession {
 	const sessionFiles = new SessionFiles({
 		open: parts.openHistory,
 		hasBackgroundWork: async () => (await background.active()).length > 0,
+		judge: parts.judge,
 		clock,
 	});
 	const services: AgentServices = {

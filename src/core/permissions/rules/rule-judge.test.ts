@@ -243,3 +243,38 @@ describe("approvals for the session", () => {
 		expect(await decide({ grants: [pattern] }, subject)).toBe("allow");
 	});
 });
+
+describe("commands that change nothing", () => {
+	const command = (text: string): Subject => ({ kind: "command", text, cwd: "/work" });
+	const changesNothing = async (...subjects: readonly Subject[]) =>
+		await (await createJudge({ rules: [["deny", "Shell(ls:*)"]] })).changesNothing(subjects);
+
+	it.each(["ls -la", "git status", "cat a.txt | grep -n two", "git diff --stat", "rg TODO"])(
+		"are those that only read, whatever a rule says: %s",
+		async (text) => {
+			expect(await changesNothing(command(text))).toBe(true);
+		},
+	);
+
+	it.each([
+		"cat a.txt > b.txt",
+		"ls | tee list",
+		"npm test",
+		"find . -delete",
+		"sort -o a.txt a.txt",
+		"sed -i s/a/b/ a.txt",
+		"./ls",
+		"ls() { rm a; }; ls",
+		"X=$(touch a) ls",
+		"git commit -m x",
+		"",
+	])("are none of those that may write: %s", async (text) => {
+		expect(await changesNothing(command(text))).toBe(false);
+	});
+
+	it("are not what other calls do", async () => {
+		expect(await changesNothing()).toBe(false);
+		expect(await changesNothing(paint)).toBe(false);
+		expect(await changesNothing(command("ls"), write("/work/a"))).toBe(false);
+	});
+});

@@ -39,6 +39,14 @@ export function createRuleJudge({ rules, grants, allowsReadOnly, place }: JudgeS
 			request.subjects.length === 0
 				? { kind: "once", why: "the tool does not say what it would act on" }
 				: await proposeGrants(request.subjects, place),
+		async changesNothing(subjects) {
+			for (const subject of subjects) {
+				if (subject.kind !== "command") return false;
+				const ruling = await judgeCommand(subject, { rules: [], allowsReadOnly: true, place });
+				if (ruling?.decision !== "allow") return false;
+			}
+			return subjects.length > 0;
+		},
 	};
 }
 
