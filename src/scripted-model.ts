@@ -1,40 +1,36 @@
-// A model that gives prepared answers, for tests of programs that embed the kernel.
 import type { Model, ModelChunk, ModelPart, ModelRequest } from "./agent-options.ts";
 
 type Done = Extract<ModelChunk, { readonly type: "done" }>;
 type Failure = Extract<ModelChunk, { readonly type: "failed" }>["failure"];
 
-/** A text, or an answer with more than that, streamed in the order of the fields. */
+/** A text, or an answer whose fields are streamed in this order. */
 export type ScriptedAnswer =
 	| string
 	| {
 			readonly thinking?: string;
 			readonly text?: string;
-			/** Text as `arguments` is sent as it is, also where it is not JSON. */
+			/** Text as `arguments` is sent unchanged, even if it is not JSON. */
 			readonly calls?: readonly {
 				readonly tool: string;
 				readonly arguments: Readonly<Record<string, unknown>> | string;
 			}[];
-			/** The answer reached the limit of tokens. */
+			/** The answer reached the token limit. */
 			readonly truncated?: boolean;
 			readonly usage?: NonNullable<Done["usage"]>;
-			/** The request fails, after whatever was streamed before. The kernel retries what it would retry of a provider. */
+			/** The request fails after what was streamed. The kernel retries as for a provider. */
 			readonly failure?: Pick<Failure, "kind"> & Partial<Failure>;
 	  };
 
 export type ScriptedAnswers = readonly (ScriptedAnswer | ((request: ModelRequest) => ScriptedAnswer))[];
 
 export interface ScriptedModel extends Model {
-	/** What the model was asked, oldest first. */
+	/** The model's requests, oldest first. */
 	readonly requests: readonly ModelRequest[];
-	/** How many answers were not given yet. */
+	/** Number of remaining answers. */
 	readonly remaining: number;
 }
 
-/**
- * Gives these answers in turn, across all sessions. A function makes its answer from the request. A request after the last
- * answer fails, which ends its turn as failed.
- */
+/** Gives these answers in turn, across all sessions. A request after the last answer fails. */
 export function scriptedModel(answers: ScriptedAnswers): ScriptedModel {
 	const requests: ModelRequest[] = [];
 	return {

@@ -9,7 +9,7 @@ type Interaction = InteractionRequestedEvent["interaction"];
 export type ApprovalInteraction = Extract<Interaction, { kind: "approval" }>;
 export type QuestionInteraction = Extract<Interaction, { kind: "question" }>;
 
-/** Whether this answer counted; false when somebody else had answered before, or nobody waited any more. */
+/** False when somebody else had already answered, or nobody was waiting anymore. */
 export interface Settled {
 	readonly settled: boolean;
 	readonly by: InteractionRespondResult["by"];
@@ -17,7 +17,7 @@ export interface Settled {
 
 type Respond = (answer: InteractionRespondParams["answer"]) => Promise<Settled>;
 
-/** A tool call that needs a decision. It stays open until somebody answers, whatever becomes of this client. */
+/** A tool call that needs a decision. It stays open until somebody answers, even if this client leaves. */
 export class Approval {
 	readonly kind = "approval";
 	readonly id: string;
@@ -26,13 +26,13 @@ export class Approval {
 	readonly tool: string;
 	/** What the call would do, for people. */
 	readonly description: string;
-	/** The same as blocks: commands, diffs, texts. */
+	/** Commands, diffs and texts to show. */
 	readonly display: ApprovalInteraction["display"];
-	/** The rule or doubt because of which it is asked; null when it is asked by default. */
+	/** The rule or doubt that requires approval; null when it is required by default. */
 	readonly reason: string | null;
-	/** What `forSession` would allow from then on, as patterns of rules; empty when only `once` is possible. */
+	/** What `forSession` would allow, as rule patterns; empty when only `once` is possible. */
 	readonly grants: readonly string[];
-	/** The subagent that asks; null for the session's own agent. */
+	/** The subagent that asks; null for the main agent. */
 	readonly agent: string | null;
 	readonly raw: ApprovalInteraction;
 	readonly #respond: Respond;
@@ -55,12 +55,12 @@ export class Approval {
 		return this.#respond({ kind: "approval", decision: "approve", feedback: "" });
 	}
 
-	/** Allows this call and what `grants` names, for the rest of the session. */
+	/** Allows this call and everything in `grants` for the rest of the session. */
 	forSession(): Promise<Settled> {
 		return this.#respond({ kind: "approval", decision: "approve_for_session", feedback: "" });
 	}
 
-	/** Refuses it; the model reads the reason. */
+	/** Rejects the call; the model reads the reason. */
 	reject(reason = ""): Promise<Settled> {
 		return this.#respond({ kind: "approval", decision: "reject", feedback: reason });
 	}
@@ -81,12 +81,12 @@ export class Question {
 		this.#respond = respond;
 	}
 
-	/** Answers by the text of each question: the label of an option, or free text. */
+	/** Answers by question text: an option's label, or free text. */
 	answer(answers: Readonly<Record<string, string>>): Promise<Settled> {
 		return this.#respond({ kind: "question", answers });
 	}
 
-	/** Answers nothing; the model goes on without. */
+	/** Leaves the questions unanswered; the model continues without them. */
 	dismiss(): Promise<Settled> {
 		return this.answer({});
 	}

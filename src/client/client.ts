@@ -1,4 +1,3 @@
-// The client library, `agentwire/client`: drives an agent in a process of its own over stdio, or behind a gateway over HTTP.
 import { connectHttp, type HttpOptions } from "./http.ts";
 import { Kernel, type KernelOptions } from "./kernel.ts";
 import { connectStdio, type SpawnOptions } from "./stdio.ts";
@@ -30,10 +29,7 @@ export type ConnectOptions = KernelOptions &
 		| (Omit<SpawnOptions, "command"> & { readonly command?: string | readonly string[]; readonly url?: never })
 	);
 
-/**
- * Connects to a kernel. With `url` and `token` to a running gateway; otherwise it starts the executable (`command`, by default
- * the one of this package) and ends it with `close`. Fails with PeerGone when there is no server, or one that ends.
- */
+/** With `url` and `token`, connects to a gateway; otherwise starts the executable. Fails with PeerGone. */
 export async function connect(options: ConnectOptions = {}): Promise<Kernel> {
 	const transport = options.url === undefined ? await connectStdio(toSpawn(options)) : connectHttp(options);
 	const kernel = new Kernel(transport, options);
@@ -51,7 +47,7 @@ function toSpawn({ command, ...options }: Exclude<ConnectOptions, HttpOptions>):
 	return { ...options, command: typeof command === "string" ? [command] : command };
 }
 
-/** The executable of the package that this file is in, run by this very program where that is Node. */
+/** The executable of this package, run by this Node if that is the runtime. */
 function bundledCommand(): readonly string[] {
 	const file = decodeURIComponent(new URL("../../bin/agentwire", import.meta.url).pathname);
 	const { execPath } = process;

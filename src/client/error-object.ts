@@ -1,4 +1,3 @@
-// Errors as the server sends them.
 import { Refused } from "./errors.ts";
 
 export interface ErrorObject {

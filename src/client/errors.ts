@@ -1,5 +1,3 @@
-// The errors of the client.
-
 /** A request that the server refused. `code` is one of the kernel's error codes, such as `busy` or `session-not-found`. */
 export class Refused extends Error {
 	readonly code: string;
@@ -15,9 +13,9 @@ export class Refused extends Error {
 
 /** The server is gone. Every open promise of its client rejects with this. */
 export class PeerGone extends Error {
-	/** Of a process that the client started; null when it was ended by a signal, or was not started here. */
+	/** Exit code of a process started by the client; null if a signal ended it. */
 	readonly exitCode: number | null;
-	/** The end of what that process wrote to stderr. */
+	/** The end of its stderr output. */
 	readonly stderr: string;
 
 	constructor(why: string, { exitCode = null, stderr = "" }: { exitCode?: number | null; stderr?: string } = {}) {

@@ -1,12 +1,10 @@
-// What a program reads of a turn: a closed union of events, made from what the server sends.
 import type { Approval, Question } from "./asks.ts";
 import type { PublicEvent, ToolResultEvent } from "./protocol-types.ts";
 
-/** What every event has. */
 interface Origin {
-	/** The subagent that it comes from; null for the session's own agent. */
+	/** The subagent; null for the main agent. */
 	readonly agent: string | null;
-	/** The position in the session's history, for `events({ after })`; null for what is not stored. */
+	/** The position for `events({ after })`; null for events that are not stored. */
 	readonly cursor: Cursor | null;
 }
 
@@ -15,7 +13,6 @@ export interface Cursor {
 	readonly seq: number;
 }
 
-/** A tool call. `arguments` is JSON text as the model wrote it, or null. */
 export interface ToolCall {
 	readonly id: string;
 	readonly name: string;
@@ -23,7 +20,7 @@ export interface ToolCall {
 }
 
 type Body<Output> =
-	/** A piece of what the model says, or of what it thinks. */
+	/** A piece of the answer or of the reasoning. */
 	| { readonly type: "text"; readonly text: string }
 	| { readonly type: "thinking"; readonly text: string }
 	/** One model call with its tools begins; `n` counts from 1 in each turn. */
@@ -36,10 +33,10 @@ type Body<Output> =
 			readonly callId: string;
 			readonly isError: boolean;
 			readonly output: string;
-			/** What people are shown: diffs, a to-do list … */
+			/** Shown to people: diffs, a to-do list, and so on. */
 			readonly display: ToolResultEvent["result"]["display"];
 	  }
-	/** Somebody has to decide; here or, with a callback, there. */
+	/** Needs a decision: here, or in the callback if there is one. */
 	| { readonly type: "approval"; readonly ask: Approval }
 	| { readonly type: "question"; readonly ask: Question }
 	/** An approval or a question was settled, here or by another client. */
@@ -55,7 +52,7 @@ type Body<Output> =
 	| { readonly type: "usage"; readonly context: number | null; readonly tokens: Usage | null }
 	| { readonly type: "notice"; readonly title: string; readonly text: string }
 	| { readonly type: "ended"; readonly result: TurnResult<Output> }
-	/** Anything else, also what a later server sends: `name` is the type of the event in the protocol. */
+	/** Any other event, including those of later servers, by its protocol type. */
 	| { readonly type: "unknown"; readonly name: string; readonly raw: PublicEvent };
 
 export type TurnEvent<Output = unknown> = Origin & Body<Output>;
@@ -79,7 +76,6 @@ export function addUsage(one: Usage, other: Usage): Usage {
 	};
 }
 
-/** The position of a durable event; null for others. */
 export function cursorOf({ epoch, seq }: Pick<PublicEvent, "epoch" | "seq">): Cursor | null {
 	return epoch === undefined || seq === undefined ? null : { epoch, seq };
 }
@@ -106,24 +102,20 @@ export function outputText(output: string | readonly Part[]): string {
 
 /** How a turn ended. A promise of it rejects only when the connection to the server is lost. */
 export interface TurnResult<Output = unknown> {
-	/**
-	 * `finished`; `truncated`: the answer reached the model's limit of tokens; `refused`: the provider does not answer this;
-	 * `cancelled`; `limit`: steps or a budget are used up; `failed`.
-	 */
+	/** `truncated`: the token limit; `refused`: by the provider; `limit`: steps or a budget are used up. */
 	readonly outcome: "finished" | "truncated" | "refused" | "cancelled" | "limit" | "failed";
 	/** Empty for a turn that did not start. */
 	readonly turnId: string;
-	/** The last answer of the agent. */
+	/** The agent's last answer. */
 	readonly text: string;
-	/** The answer in the form that `output` asked for; null without one, and unless the turn finished. */
+	/** The answer in the form of `output`; null without one, or if the turn did not finish. */
 	readonly output: Output | null;
-	/** What the turn's own model calls consumed, those of subagents apart. */
+	/** Consumed by the turn's own model calls, without subagents. */
 	readonly usage: Usage;
 	/** Why it did not finish; null for `finished` and `cancelled`. */
 	readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-/** What the event is to a program, apart from what only the session can say: asks and the end. Null for nothing. */
 export function toBody(event: PublicEvent): Body<never> | null {
 	switch (event.type) {
 		case "step.started":
@@ -156,7 +148,7 @@ export function toBody(event: PublicEvent): Body<never> | null {
 			return { type: "usage", context: event.context_usage, tokens: usageOf(event) };
 		case "notification.raised":
 			return { type: "notice", title: event.title, text: event.body };
-		// Their texts are in the pieces, which the turn puts together.
+		// The text was already in the pieces.
 		case "content.delta":
 		case "content.completed":
 		case "tool-call.started":

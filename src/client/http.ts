@@ -1,5 +1,3 @@
-// Connects to a gateway: requests by POST, events as server-sent events. Works in browsers too.
-
 import { type ErrorObject, toRefused } from "./error-object.ts";
 import { messageOf, PeerGone, Refused } from "./errors.ts";
 import type { Operations, PublicEvent, SessionAttachParams, SessionAttachResult } from "./protocol-types.ts";
@@ -9,9 +7,8 @@ import type { Attachment, CallName, Transport } from "./transport.ts";
 export interface HttpOptions {
 	/** The address of the gateway, such as `http://127.0.0.1:7420`. */
 	readonly url: string;
-	/** A token of the gateway. */
 	readonly token: string;
-	/** In place of the global `fetch`. */
+	/** Replaces the global `fetch`. */
 	readonly fetch?: typeof fetch;
 }
 
@@ -70,13 +67,13 @@ class HttpTransport implements Transport {
 		}
 		if (response.ok) return response;
 		const refusal = toHttpRefusal(response, await response.text().catch(() => ""));
-		// A proxy whose gateway is starting again.
+		// A proxy whose gateway is restarting.
 		if (/^http-50[234]$/.test(refusal.code)) throw new PeerGone(`${url} could not be reached: ${refusal.message}`);
 		throw refusal;
 	}
 }
 
-/** What the server sends fits the schemas that the types were generated from. */
+/** The types are generated from the server's schemas. */
 function parse<T>(json: string): T {
 	return JSON.parse(json);
 }
@@ -93,7 +90,7 @@ async function* toBatches(messages: AsyncIterable<ServerSentEvent>): AsyncGenera
 
 type Answer<Result> = { readonly result: Result } | { readonly error: ErrorObject };
 
-/** What the gateway says of a request that it does not let in; of another server, its status. */
+/** The gateway's refusal, or another server's status. */
 function toHttpRefusal({ status, statusText }: Response, text: string): Refused {
 	const own = text.startsWith("{") ? parse<{ readonly error?: string; readonly code?: string }>(text) : {};
 	return new Refused(own.code ?? `http-${status}`, own.error ?? `HTTP ${status} ${statusText}`.trimEnd());

@@ -1,4 +1,3 @@
-// A connection to a kernel: its sessions and models.
 import type {
 	ModelsListResult,
 	Operations,
@@ -29,7 +28,7 @@ export interface WhichSession {
 export type OpenOptions = WhichSession & SessionCallbacks & Omit<SessionsCreateParams, "hooks">;
 
 export interface KernelOptions {
-	/** What other clients and the log see this program as. */
+	/** The program's name for other clients and the log. */
 	readonly client?: { readonly name: string; readonly version: string | null };
 }
 
@@ -43,17 +42,15 @@ export class Kernel {
 		this.#client = client;
 	}
 
-	/** What serves here. Fails when the server cannot be reached, which makes it a check of the connection. */
 	info(): Promise<ServerInfoResult> {
 		return this.#transport.request("server.info", {});
 	}
 
-	/** The configured models, and which one a new session gets. */
 	models(): Promise<ModelsListResult> {
 		return this.#transport.request("models.list", {});
 	}
 
-	/** Creates a session, or opens the stored one with this `id`, or a copy of the one that `fork` names. */
+	/** Creates a session, opens the one with this `id`, or opens a copy of the one in `fork`. */
 	async open(options: OpenOptions = {}): Promise<Session> {
 		const { id, fork, messages, before, files, approve, question, tools, hooks, onEvent, ...creation } = options;
 		const place = await this.#find(
@@ -84,7 +81,6 @@ export class Kernel {
 		return session;
 	}
 
-	/** The stored sessions, the last used first. */
 	async *sessions(query: Pick<SessionsListParams, "workDir"> = {}): AsyncGenerator<SessionInfo> {
 		let after: string | null = null;
 		do {
@@ -112,12 +108,12 @@ export class Kernel {
 		await this.#transport.request("sessions.delete", { sessionId: id });
 	}
 
-	/** Any other operation of the protocol. */
+	/** Calls any other operation of the protocol. */
 	call<N extends CallName>(name: N, params: Operations[N]["params"]): Promise<Operations[N]["result"]> {
 		return this.#transport.request(name, params);
 	}
 
-	/** Leaves every session and ends the connection, and the server where the client started it. Idempotent. */
+	/** Leaves every session and ends the connection, and a server started by the client. Idempotent. */
 	async close(): Promise<void> {
 		await Promise.all([...this.#sessions].map((session) => session.close()));
 		await this.#transport.close();

@@ -1,4 +1,3 @@
-// What the kernel asks a client for: approvals, answers, calls of its tools, decisions of its hooks.
 import { Approval, type Ask, Question, type Settled } from "./asks.ts";
 import { messageOf, PeerGone, Refused } from "./errors.ts";
 import type {
@@ -12,46 +11,45 @@ import { callTool, type Tool } from "./tools.ts";
 
 export type HookEvent = NonNullable<SessionAttachParams["hooks"]>[number]["event"];
 
-/** A hook that this program decides, such as one before each tool call. */
+/** A hook decided by this program, such as one before each tool call. */
 export interface Hook {
 	readonly event: HookEvent;
-	/** A regular expression searched in the target of the event, such as the name of the tool; absent for everything. */
+	/** A regular expression searched in the event's target, such as the tool name; absent for all. */
 	readonly matcher?: string;
-	/** Seconds; absent for 30. A hook that is late allows. */
+	/** Seconds; default 30. A late hook allows. */
 	readonly timeout?: number;
 	/** Returns nothing to allow, or why it blocks. */
 	run(input: Readonly<Record<string, unknown>>, target: string): HookDecision | Promise<HookDecision>;
 }
 
-/** Nothing, or a block with the reason that the model reads. */
+/** Nothing allows; a reason, which the model reads, blocks. */
 export type HookDecision = undefined | null | { readonly block: string };
 
 export interface SessionCallbacks {
-	/** Decides approvals. One that throws rejects the call with its message. Without it they wait: see `waiting`. */
+	/** Decides approvals; a throw rejects the call with its message. Without it they wait: see `waiting`. */
 	approve?(ask: Approval): unknown;
-	/** Answers questions. One that throws dismisses them. Without it they wait. */
+	/** Answers questions; a throw dismisses them. Without it they wait. */
 	question?(ask: Question): unknown;
 	readonly tools?: readonly Tool[];
 	readonly hooks?: readonly Hook[];
-	/** Receives every event of the session, also between turns. */
+	/** Receives all events of the session, also between turns. */
 	onEvent?(event: PublicEvent): void;
 }
 
 export interface RequestsParts {
 	readonly sessionId: string;
 	readonly callbacks: SessionCallbacks;
-	/** The id under which this client is attached now. */
+	/** The id of the current attachment. */
 	clientId(): string | undefined;
 	respond(interactionId: string, answer: InteractionRespondParams["answer"]): Promise<Settled>;
 }
 
-/** Hands each request of a session to its callback, and answers. */
 export class Requests {
 	readonly #parts: RequestsParts;
 	readonly #tools: ReadonlyMap<string, Tool>;
 	readonly #hooks: ReadonlyMap<string, Hook>;
 	readonly #asks = new Map<string, Ask>();
-	/** Requests that were begun here, by their ids: what is attached to again shows them again. */
+	/** Started requests by id, because a new attachment shows them again. */
 	readonly #handled = new Map<string, AbortController>();
 
 	constructor(parts: RequestsParts) {
@@ -61,7 +59,6 @@ export class Requests {
 		this.#hooks = new Map(hooks.map((each, index) => [`hook-${index + 1}`, each]));
 	}
 
-	/** What to attach with. */
 	offers(): Required<Pick<SessionAttachParams, "tools" | "hooks">> {
 		return {
 			tools: [...this.#tools.values()].map(({ name, description, parameters }) => ({ name, description, parameters })),
@@ -74,14 +71,13 @@ export class Requests {
 		};
 	}
 
-	/** Nobody waits for this answer any more. */
+	/** Nobody waits for this answer anymore. */
 	settle(interactionId: string): void {
 		this.#asks.delete(interactionId);
 		this.#handled.get(interactionId)?.abort();
 		this.#handled.delete(interactionId);
 	}
 
-	/** Aborts what runs here. */
 	close(): void {
 		for (const controller of this.#handled.values()) controller.abort();
 	}
@@ -132,7 +128,7 @@ export class Requests {
 			if (decision?.block === undefined) return { action: "allow", reason: "" };
 			return { action: "block", reason: decision.block };
 		} catch (thrown) {
-			// A hook guards something: one that fails must not let it through.
+			// A failing hook must not let the call through.
 			return { action: "block", reason: `The hook failed: ${messageOf(thrown)}` };
 		}
 	}
@@ -166,7 +162,7 @@ export class Requests {
 	}
 }
 
-/** An answer that does not arrive, because the session is gone or nobody waits for it. */
+/** The session is gone, or nobody waits for the answer anymore. */
 function ignoreUnanswered(thrown: unknown): void {
 	if (!(thrown instanceof PeerGone || thrown instanceof Refused)) throw thrown;
 }

@@ -1,4 +1,3 @@
-// Reads a stream of server-sent events, in programs and browsers.
 import { messageOf, PeerGone } from "./errors.ts";
 
 export interface ServerSentEvent {
@@ -6,10 +5,10 @@ export interface ServerSentEvent {
 	readonly data: string;
 }
 
-/** Milliseconds without a sign of life after which a stream counts as lost; the gateway pings every 15 s. */
+/** Milliseconds without data until a stream counts as lost; the gateway pings every 15 s. */
 const silence = 45_000;
 
-/** The events of a response, until the signal is aborted. Throws PeerGone when the stream ends or breaks before. */
+/** Ends when the signal aborts. Throws PeerGone when the stream ends before. */
 export async function* readServerSentEvents(response: Response, signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
 	const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
 	if (reader === undefined) return;

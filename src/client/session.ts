@@ -1,4 +1,3 @@
-// A session as a program uses it: turns, asks, its own tools and hooks, events.
 import type { Ask, Settled } from "./asks.ts";
 import { messageOf, PeerGone, Refused } from "./errors.ts";
 import { type Cursor, cursorOf } from "./events.ts";
@@ -21,22 +20,20 @@ import { Turns } from "./turns.ts";
 /** A file that goes with a prompt; `data` is its content, or that as base64. */
 export interface PromptFile {
 	readonly name: string;
-	/** Its media type, such as `image/png`. */
 	readonly type: string;
 	readonly data: Uint8Array | string;
 }
 
 export interface PromptOptions<S extends Schema = Schema> {
 	readonly files?: readonly PromptFile[];
-	/** Names the turn, so that sending the prompt again after a lost connection or a restart does not start another. */
+	/** Identifies the turn: sending the prompt again with the same key does not start another. */
 	readonly key?: string;
 	/** The form of the answer: `result.output` has it. */
 	readonly output?: S;
-	/** How often the model is asked again when its answer does not have that form. Default: 2. */
+	/** How often to ask again for an answer of this form. Default: 2. */
 	readonly outputRetries?: number;
 	/** Further options of the turn, as in the protocol. */
 	readonly options?: NonNullable<TurnStartParams["options"]>;
-	/** Cancels the turn. */
 	readonly signal?: AbortSignal;
 }
 
@@ -62,9 +59,7 @@ export class Session {
 	#attachment: Attachment | null = null;
 	#cursor: Cursor | null = null;
 	#gone: PeerGone | null = null;
-	/** Aborted when the session is closed. */
 	readonly #closing = new AbortController();
-	/** Attachments of `events`. */
 	readonly #watching = new Set<Attachment>();
 
 	constructor(parts: SessionParts) {
@@ -88,7 +83,7 @@ export class Session {
 		return this.#closing.signal.aborted;
 	}
 
-	/** For the kernel alone: attaches; fails with Refused for a tool that the server does not take. */
+	/** For internal use: fails with Refused for a rejected tool. */
 	async open(): Promise<void> {
 		const attachment = await this.#attach();
 		const [refused] = attachment.state.tools.rejected;
@@ -99,10 +94,7 @@ export class Session {
 		void this.#follow(attachment);
 	}
 
-	/**
-	 * Starts a turn. Iterate it for its events, await it for its result. A prompt that the server refuses, for example `busy`
-	 * while another turn runs, is a result with the outcome `failed`.
-	 */
+	/** Iterate it for events, await it for the result. A refused prompt, such as `busy`, is a result with outcome `failed`. */
 	prompt<S extends Schema = Schema>(
 		input: TurnStartParams["input"],
 		{ files = [], key, output, outputRetries = 2, options = {}, signal }: PromptOptions<S> = {},
@@ -139,13 +131,12 @@ export class Session {
 		}
 	}
 
-	/** What waits for an answer now. */
+	/** The open approvals and questions. */
 	async waiting(): Promise<readonly Ask[]> {
 		const { openInteractions } = await this.snapshot();
 		return openInteractions.flatMap((event) => this.#requests.toAsk(event as PublicEvent) ?? []);
 	}
 
-	/** The state of the session. */
 	snapshot(): Promise<SessionSnapshotResult> {
 		return this.#parts.transport.request("session.snapshot", { sessionId: this.id });
 	}
@@ -164,10 +155,7 @@ export class Session {
 		return (await this.#parts.transport.request("files.changes", { sessionId: this.id })).turns;
 	}
 
-	/**
-	 * Goes back to before a turn: its files, the conversation, or both. With `dryRun` it only says what would happen. Files that
-	 * changed since stop it, unless `conflicts` is `skip` or `take`.
-	 */
+	/** With `dryRun`, only previews. Changed files stop it, unless `conflicts` is `skip` or `take`. */
 	rewind(params: Omit<SessionRewindParams, "sessionId">): Promise<SessionRewindResult> {
 		return this.#parts.transport.request("session.rewind", { ...params, sessionId: this.id });
 	}
@@ -176,7 +164,7 @@ export class Session {
 		await this.#parts.transport.request("sessions.rename", { sessionId: this.id, title });
 	}
 
-	/** The stored events after a cursor, or from the first on, as the server has them at this moment. */
+	/** The stored events after a cursor, or from the beginning, as of now. */
 	async *history({ after }: { readonly after?: Cursor } = {}): AsyncGenerator<PublicEvent> {
 		let from = after;
 		for (;;) {
@@ -190,10 +178,7 @@ export class Session {
 		}
 	}
 
-	/**
-	 * The events after a cursor, or from now on, without an end: durable ones are never missed, also while the connection is
-	 * lost for a time. `cursorOf` gives the cursor of one, to continue after it in any later process.
-	 */
+	/** Endless; misses no durable event, even across lost connections. `cursorOf` gives the cursor to continue from. */
 	async *events({ after }: { readonly after?: Cursor } = {}): AsyncGenerator<PublicEvent> {
 		const { transport } = this.#parts;
 		let from = after;
@@ -220,7 +205,7 @@ export class Session {
 		}
 	}
 
-	/** Leaves the session; it stays stored, and a running turn goes on. Its open asks wait for another client. Idempotent. */
+	/** The session stays stored, a running turn continues, and open asks wait for another client. Idempotent. */
 	async close(): Promise<void> {
 		if (this.#isClosed) return;
 		this.#closing.abort();
@@ -235,13 +220,13 @@ export class Session {
 		await this.close();
 	}
 
-	/** For the kernel alone: nothing more will come. */
+	/** For internal use: no more events will come. */
 	lose(error: PeerGone): void {
 		this.#gone ??= error;
 		this.#turns.lose(this.#gone);
 	}
 
-	/** `isNamed`: the key is the program's own, and may have started a turn before. */
+	/** `isNamed`: the key comes from the program and may have started a turn earlier. */
 	async #start(turn: TurnRecord, params: TurnStartParams, isNamed: boolean): Promise<void> {
 		let attempts = 0;
 		try {
@@ -302,7 +287,7 @@ export class Session {
 		}
 	}
 
-	/** Tries again while the server cannot be reached, where the transport can connect again. */
+	/** Retries while the server is unreachable, if the transport can reconnect. */
 	async #again<T>(attempt: () => Promise<T>): Promise<T> {
 		for (const wait of this.#parts.transport.reconnects ? retryTimes : []) {
 			try {
@@ -344,7 +329,7 @@ function toGone(thrown: unknown): PeerGone {
 	return thrown instanceof PeerGone ? thrown : new PeerGone(messageOf(thrown));
 }
 
-/** Unique among all clients. `crypto.randomUUID` exists only on pages served securely. */
+/** `crypto.randomUUID` exists only in secure contexts. */
 function newKey(): string {
 	const bytes = crypto.getRandomValues(new Uint8Array(16));
 	return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -362,7 +347,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 	});
 }
 
-/** A turn that is over cannot be cancelled, and need not be. */
+/** An ended turn cannot be cancelled and need not be. */
 function ignoreOver(thrown: unknown): void {
 	if (!(thrown instanceof Refused) || thrown.code !== "no-turn") throw thrown;
 }

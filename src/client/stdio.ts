@@ -1,4 +1,3 @@
-// Connects by starting the executable: JSON-RPC in lines on its stdin and stdout, one pulled stream per attachment.
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { type ErrorObject, toRefused } from "./error-object.ts";
 import { PeerGone } from "./errors.ts";
@@ -10,19 +9,19 @@ export interface SpawnOptions {
 	readonly command: readonly string[];
 	/** Flags of the program, such as `["--model", "mine"]`. */
 	readonly args?: readonly string[];
-	/** The whole environment of the process; absent for that of this process. */
+	/** The whole environment of the process; default: this process's. */
 	readonly env?: Readonly<Record<string, string | undefined>>;
 	readonly cwd?: string;
-	/** Receives what the process writes to stderr. Its end is also in the error when the process dies. */
+	/** Receives the process's stderr, whose end is also in the error when it dies. */
 	readonly onStderr?: (text: string) => void;
-	/** Milliseconds that `close` waits before it ends the process by a signal. Default: 3000. */
+	/** Milliseconds until `close` ends the process by a signal. Default: 3000. */
 	readonly grace?: number;
 }
 
 /** Characters of stderr that an error shows. */
 const stderrEnd = 4000;
 
-/** Milliseconds for the rest of the output of a process that has ended. */
+/** Milliseconds for the remaining output of an ended process. */
 const drainTime = 1000;
 
 interface Pending {
@@ -51,7 +50,7 @@ class StdioTransport implements Transport {
 			onStderr?.(text);
 		});
 		readLines(child.stdout, (line) => this.#take(line));
-		// Whatever is written after the process is gone fails here; its end is reported by `close`.
+		// Writes after the end of the process fail here; `close` reports the end.
 		child.stdin.on("error", () => {});
 		this.#exited = new Promise((resolve) => {
 			const end = (why: string, exitCode: number | null) => {
@@ -64,7 +63,7 @@ class StdioTransport implements Transport {
 			};
 			child.once("error", (error) => end(`The program could not be started: ${error.message}`, null));
 			child.once("close", exit);
-			// A process that it started may hold its output open.
+			// A child of the process may keep its output open.
 			child.once("exit", (code, signal) => setTimeout(exit, drainTime, code, signal).unref());
 			child.stdout.once("end", () => {
 				setTimeout(end, drainTime, "The program closed its output.", null).unref();
@@ -110,7 +109,7 @@ class StdioTransport implements Transport {
 		for (const timer of timers) clearTimeout(timer);
 	}
 
-	/** The compiler cannot know what the server answers: its schemas are those that the types were generated from. */
+	/** The types are generated from the server's schemas. */
 	#send<R>(method: string, params: object): Promise<R> {
 		if (this.#gone !== null) return Promise.reject(this.#gone);
 		this.#ids += 1;
@@ -143,7 +142,6 @@ interface Answer {
 	readonly error?: ErrorObject;
 }
 
-/** Null for a line that is not an answer. */
 function parseMessage(line: string): Answer | null {
 	try {
 		const value: Answer | null = JSON.parse(line);
@@ -161,7 +159,7 @@ async function* pull(next: () => Promise<StreamBatch>): AsyncGenerator<readonly 
 	}
 }
 
-/** Splits at line feeds alone: JSON may contain the other separators. */
+/** Splits only at line feeds: JSON may contain the other separators. */
 function readLines(input: NodeJS.ReadableStream, take: (line: string) => void): void {
 	let pieces: string[] = [];
 	input.setEncoding("utf8");
@@ -175,7 +173,7 @@ function readLines(input: NodeJS.ReadableStream, take: (line: string) => void): 
 	});
 }
 
-/** Starts the executable. Resolves at once; what fails later rejects the requests. */
+/** Resolves at once; later failures reject the requests. */
 export async function connectStdio(options: SpawnOptions): Promise<Transport> {
 	const { spawn } = await import("node:child_process");
 	const [file = "agentwire", ...first] = options.command;

@@ -34,13 +34,12 @@ export interface ToolContext {
 export interface Tool {
 	readonly name: string;
 	readonly description: string;
-	/** JSON Schema of the arguments. */
 	readonly parameters: JsonSchema;
-	/** Returns what the model reads: a text, or a value that is shown as JSON. What it throws, the model reads as an error. */
+	/** Returns what the model reads: text, or a value shown as JSON. A throw is an error for the model. */
 	call(args: unknown, context: ToolContext): Promise<unknown>;
 }
 
-/** Defines a tool. The arguments are validated with the schema before `run` is called, where it is one of a library. */
+/** Arguments are validated before `run` if the schema is from a library. */
 export function tool<S extends Schema>(
 	name: string,
 	description: string,
@@ -74,7 +73,7 @@ export function toJsonSchema(schema: Schema): JsonSchema {
 	return jsonSchema.input({ target: "draft-2020-12" });
 }
 
-/** The value as the schema reads it. Fails with the library's own messages. A plain JSON Schema checks nothing here. */
+/** Fails with the library's own messages. A plain JSON Schema validates nothing here. */
 export async function validate<S extends Schema>(schema: S, value: unknown): Promise<OutputOf<S>> {
 	// Without a library there is no narrower type than unknown.
 	if (!isStandard(schema)) return value as OutputOf<S>;

@@ -1,17 +1,16 @@
-// One turn: an async iterable of its events, and a promise of its result. Both may be used, once or several times, at any time.
+// One turn: an async iterable of events and a promise of the result, usable any number of times.
 import type { PeerGone } from "./errors.ts";
 import { addUsage, noUsage, originOf, type TurnEvent, type TurnResult, toBody, usageOf } from "./events.ts";
 import type { PublicEvent, TurnEndedEvent } from "./protocol-types.ts";
 
 export type Outcome = NonNullable<TurnEndedEvent["outcome"]>;
 
-/** What has come of a turn so far: written by its session, read by any number of readers. */
 export class TurnRecord {
 	readonly result: Promise<TurnResult>;
-	/** Resolves when the turn has started, or will not. */
+	/** Resolves when the turn has started or failed to. */
 	readonly started: Promise<void>;
 	readonly #events: TurnEvent[] = [];
-	/** Up to here somebody has read: what follows may still be merged. */
+	/** Number of events read by someone; later ones may still be merged. */
 	#read = 0;
 	readonly #waiting = new Set<() => void>();
 	#resolve: (result: TurnResult) => void = () => {};
@@ -19,7 +18,7 @@ export class TurnRecord {
 	#start: () => void = () => {};
 	#id = "";
 	#text = "";
-	/** Of each agent and kind: what was streamed of the text that is not complete. */
+	/** Streamed length of the incomplete text, by agent and kind. */
 	readonly #streamed = new Map<string, number>();
 	#usage = noUsage;
 	#lost: Error | null = null;
@@ -33,7 +32,7 @@ export class TurnRecord {
 		this.started = new Promise((resolve) => {
 			this.#start = resolve;
 		});
-		// A caller that only iterates sees the failure there.
+		// A caller that only iterates gets the failure there.
 		this.result.catch(() => {});
 	}
 
@@ -63,7 +62,6 @@ export class TurnRecord {
 		this.#start();
 	}
 
-	/** Takes an event of this turn. */
 	take(event: PublicEvent): void {
 		const origin = originOf(event);
 		const isOwn = origin.agent === null;
@@ -77,7 +75,6 @@ export class TurnRecord {
 		if (body !== null) this.add({ ...origin, ...body });
 	}
 
-	/** Adds an event as it is. */
 	add(event: TurnEvent): void {
 		const last = this.#events.at(-1);
 		const merged = last === undefined || this.#read >= this.#events.length ? null : merge(last, event);
@@ -90,7 +87,7 @@ export class TurnRecord {
 		this.#end({ ...toResult(outcome), output });
 	}
 
-	/** It did not start, or what it came to cannot be used. */
+	/** It did not start, or its result is unusable. */
 	fail(error: { readonly code: string; readonly message: string }): void {
 		this.#end({ outcome: "failed", error, output: null });
 	}
@@ -104,7 +101,7 @@ export class TurnRecord {
 		this.#start();
 	}
 
-	/** Its end will not be known. */
+	/** Its end will never be known. */
 	lose(error: PeerGone): void {
 		if (this.isOver) return;
 		this.#lost = error;
@@ -118,7 +115,7 @@ export class TurnRecord {
 		this.#waiting.clear();
 	}
 
-	/** Texts come in pieces and then whole. Of pieces that were missed, the rest comes with the whole. */
+	/** After missed pieces, the rest comes with the complete text. */
 	#takeContent(event: Extract<PublicEvent, { type: "content.delta" | "content.completed" }>): void {
 		const { part } = event;
 		if (part.type !== "text" && part.type !== "think") return;
@@ -157,13 +154,13 @@ export class Turn<Output = unknown> implements AsyncIterable<TurnEvent<Output>>,
 		return this.#record.id;
 	}
 
-	/** Cancels the turn; its result says `cancelled`. Does nothing once it is over. */
+	/** The result then says `cancelled`. Does nothing once it is over. */
 	async cancel(): Promise<void> {
 		await this.#record.started;
 		if (!this.#record.isOver) await this.#acts.cancel();
 	}
 
-	/** Adds input to the running turn. Fails with Refused when it is over. */
+	/** Fails with Refused when the turn is over. */
 	async steer(text: string): Promise<void> {
 		await this.#record.started;
 		await this.#acts.steer(text);
@@ -174,18 +171,18 @@ export class Turn<Output = unknown> implements AsyncIterable<TurnEvent<Output>>,
 		onResult?: ((result: TurnResult<Output>) => A | PromiseLike<A>) | null,
 		onError?: ((error: unknown) => B | PromiseLike<B>) | null,
 	): Promise<A | B> {
-		// The session has validated the output with the schema that this type comes from.
+		// The session validated the output with this type's schema.
 		const result = this.#record.result as Promise<TurnResult<Output>>;
 		return result.then(onResult, onError);
 	}
 
-	/** Every event from the first on, to the `ended` one. Throws PeerGone when the connection is lost before. */
+	/** All events from the first to `ended`. Throws PeerGone when the connection is lost before. */
 	[Symbol.asyncIterator](): AsyncIterator<TurnEvent<Output>> {
 		return this.#record.read() as AsyncGenerator<TurnEvent<Output>>;
 	}
 }
 
-/** Pieces of one text that nobody has read yet are one event; null for others. */
+/** Merges unread pieces of one text; null for other events. */
 function merge(one: TurnEvent, other: TurnEvent): TurnEvent | null {
 	if (one.agent !== other.agent) return null;
 	if ((one.type === "text" || one.type === "thinking") && one.type === other.type) {
@@ -221,7 +218,7 @@ function toResult(outcome: Outcome | null): Pick<TurnResult, "outcome" | "error"
 	}
 }
 
-/** The message with what to do, where the kernel says so. */
+/** Appends the kernel's advice to the message. */
 function advised(message: string, data: unknown): string {
 	const hasAdvice = typeof data === "object" && data !== null && "advice" in data;
 	return hasAdvice ? `${message}. ${String(data.advice)}` : message;

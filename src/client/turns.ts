@@ -1,4 +1,4 @@
-// The turns of one session that this program started: gives each event to the records of its turn.
+// Passes each event to the record of its turn.
 import type { Ask } from "./asks.ts";
 import { messageOf, type PeerGone } from "./errors.ts";
 import { type Cursor, originOf } from "./events.ts";
@@ -8,17 +8,16 @@ import type { Outcome, TurnRecord } from "./turn.ts";
 
 export interface TurnsParts {
 	toAsk(event: InteractionRequestedEvent): Ask | null;
-	/** The position of the session's last stored event, asked from the server. */
 	position(): Promise<Cursor>;
 	history(): AsyncIterable<PublicEvent>;
 }
 
 export class Turns {
 	readonly #parts: TurnsParts;
-	/** The keys of turns whose beginning was not received yet. */
+	/** Keys of turns whose start event has not arrived. */
 	readonly #starting = new Map<TurnRecord, string>();
 	readonly #running = new Map<string, Set<TurnRecord>>();
-	/** Events received while the earlier ones of the turn are read. */
+	/** Events received while earlier ones of the turn are being read. */
 	readonly #held = new Map<TurnRecord, PublicEvent[]>();
 	readonly #schemas = new WeakMap<TurnRecord, Schema>();
 	readonly #arrivals = new Set<() => void>();
@@ -29,25 +28,25 @@ export class Turns {
 		this.#parts = parts;
 	}
 
-	/** Expects the beginning of a turn with this key. */
+	/** Expects the start of a turn with this key. */
 	add(record: TurnRecord, key: string, output: Schema | undefined): void {
 		this.#starting.set(record, key);
 		if (output !== undefined) this.#schemas.set(record, output);
 	}
 
-	/** Nothing more is to come of it: it did not start, or could not be joined. */
+	/** It did not start, or could not be joined. */
 	remove(record: TurnRecord): void {
 		this.#starting.delete(record);
 		this.#held.delete(record);
 		this.#leave(record);
 	}
 
-	/** Everything up to here is known, or was before this client came. */
+	/** Events up to here are known, or precede this client. */
 	reach(position: Cursor): void {
 		this.#received = position.seq;
 	}
 
-	/** Connects a record with the turn that its key had started before: a repeated prompt gets that turn's events. */
+	/** A repeated prompt gets the events of the turn that its key started before. */
 	async join(record: TurnRecord, turnId: string): Promise<void> {
 		const position = await this.#parts.position();
 		while (this.#received < position.seq && this.#starting.has(record) && !this.#isLost) {
@@ -72,7 +71,7 @@ export class Turns {
 		this.#wake();
 	}
 
-	/** The ends of these turns will not be known. */
+	/** The ends of these turns will never be known. */
 	lose(error: PeerGone): void {
 		this.#isLost = true;
 		for (const record of this.#starting.keys()) record.lose(error);

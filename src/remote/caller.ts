@@ -26,7 +26,6 @@ export class Caller {
 	readonly #transport: LineTransport;
 	readonly #connection: Connection;
 	readonly #lost = new AbortController();
-	/** Unanswered requests. */
 	readonly #waiting = new Set<Deferred<unknown>>();
 	#ids = 0;
 

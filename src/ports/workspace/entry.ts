@@ -3,7 +3,7 @@
 /** SHA-256 of the bytes, in hex. */
 export type ContentId = string;
 
-/** A regular file. Without `content`, its bytes were not read: `unread` gives the reason, and `mark` distinguishes versions. */
+/** Without `content` its bytes were not read: `unread` says why, and `mark` distinguishes versions. */
 export interface FileEntry {
 	readonly kind: "file";
 	readonly mode: number;
@@ -19,12 +19,10 @@ export type Entry =
 	| FileEntry
 	| { readonly kind: "link"; readonly target: string }
 	| { readonly kind: "directory"; readonly mode: number }
-	/** A git-ignored directory, which is not scanned. */
+	/** An ignored directory, which is not scanned. */
 	| { readonly kind: "opaque" }
-	/** A socket, a device or a pipe. */
 	| { readonly kind: "special" };
 
-/** File metadata of a path: if unchanged, so is the content. */
 export interface Stamp {
 	readonly size: number;
 	readonly mode: number;
@@ -33,14 +31,12 @@ export interface Stamp {
 	readonly inode: number;
 }
 
-/** One changed path; null where nothing existed. */
 export interface Change {
 	readonly path: string;
 	readonly before: Entry | null;
 	readonly after: Entry | null;
 }
 
-/** Whether content, links and modes are equal. */
 export function isSameEntry(one: Entry | null, other: Entry | null): boolean {
 	if (one === null || other === null) return one === other;
 	switch (one.kind) {

@@ -1,4 +1,3 @@
-// Reads the current state of one path: exact file bytes, never through a link.
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from "node:fs";
 import { open, readlink } from "node:fs/promises";
 import { errorText, isSystemError } from "../../base/errors.ts";
@@ -18,7 +17,6 @@ const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLO
 /** Attempts to read a file that is being written. */
 const attempts = 3;
 
-/** Null if missing. */
 export async function readPath(target: string, sizeLimit: number): Promise<ReadPath | null> {
 	const seen = look(target);
 	if (seen === null) return null;

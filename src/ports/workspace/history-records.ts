@@ -13,7 +13,6 @@ interface PathHistory {
 export interface HistoryRecord {
 	readonly id: string;
 	readonly of: "turn" | "restore";
-	/** Milliseconds since the epoch. */
 	readonly at: number;
 	readonly paths: Map<string, PathHistory>;
 	/** Outside changes between the previous turn's changes and this turn's. */
@@ -24,7 +23,6 @@ export interface HistoryRecord {
 	isOpen: boolean;
 }
 
-/** The combined changes of several records. */
 export interface Combined {
 	readonly paths: ReadonlyMap<string, Readonly<PathHistory>>;
 	readonly outside: ReadonlySet<string>;
@@ -38,7 +36,6 @@ export class HistoryRecords {
 		return this.#all;
 	}
 
-	/** The existing record with this id, or a new one. */
 	begin(
 		id: string,
 		of: HistoryRecord["of"],
@@ -111,7 +108,6 @@ export class HistoryRecords {
 		}
 	}
 
-	/** State for a later process. */
 	*lines(records: readonly HistoryRecord[] = this.#all): Generator<LogLine> {
 		for (const { id, of, at, paths, outside, reasons, isOpen } of records) {
 			yield { kind: "begin", id, of, at };

@@ -1,5 +1,4 @@
-// Limits the total size of all sessions' file histories by removing the least recently used. Each history stores its size in a
-// file, so that the total costs one small read per session.
+// Removes the least recently used histories. Each stores its size, so the total costs one small read per session.
 import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
@@ -27,7 +26,6 @@ interface HistorySpaceSettings {
 interface StoredHistory {
 	readonly directory: string;
 	readonly bytes: number;
-	/** Milliseconds since the epoch. */
 	readonly usedAt: number;
 }
 

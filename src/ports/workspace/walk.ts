@@ -33,7 +33,6 @@ export interface Walk {
 	/** Known files and links that were found. */
 	known: number;
 	readonly later: string[];
-	/** Unreadable directories, whose contents are unknown. */
 	readonly unreadable: string[];
 	/** Paths with names that are not UTF-8. */
 	readonly unnamed: string[];
