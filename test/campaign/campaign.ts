@@ -46,7 +46,7 @@ const dialects: ReadonlyMap<string, ReadonlyMap<string, CampaignKind>> = new Map
 	],
 	...(["claude", "codex"] as const).map((name): [string, ReadonlyMap<string, CampaignKind>] => {
 		const load = async () => ({ frontEnd: (await import("./sdk/front-ends.ts"))[name] });
-		return [name, new Map(kindsOf({ fuzz: 20_000, liveness: 1_000 }, load))];
+		return [name, new Map(kindsOf({ fuzz: 20_000, liveness: 1_000, crash: 100 }, load))];
 	}),
 	[
 		"gateway",

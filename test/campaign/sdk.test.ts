@@ -1,5 +1,9 @@
 // A small part of the campaigns of the SDKs' dialects.
 import { expect, it } from "vitest";
+import { withoutSync } from "../../src/ports/files/unsynced-files.ts";
+import { playCrash } from "./frame/crash.ts";
+import { claudeCrash } from "./sdk/crash-claude.ts";
+import { codexCrash } from "./sdk/crash-codex.ts";
 import { claude, codex } from "./sdk/front-ends.ts";
 import { fuzzClaude, fuzzCodex } from "./sdk/fuzz.ts";
 
@@ -20,3 +24,22 @@ it.each([
 	expect(findings).toEqual([]);
 	expect(figures["prompt completed"]).toBeGreaterThan(8);
 });
+
+it.each([
+	["claude", claude, claudeCrash],
+	["codex", codex, codexCrash],
+] as const)(
+	"keeps what %s was sent over crashes, and notices losses",
+	{ timeout: 60_000 },
+	async (_name, { crash }, dialect) => {
+		const { findings } = await crash({ rounds: 3, seed: 1, points: 12, log: () => {} });
+		expect(findings).toEqual([]);
+		const [scenario = []] = dialect.scenarios;
+		const found: string[] = [];
+		for (let effect = 20; effect <= 90 && found.length === 0; effect += 5) {
+			const stops = [{ effect, when: "after", loss: "least" } as const];
+			found.push(...(await playCrash(dialect, { scenario, stops }, withoutSync)).faults);
+		}
+		expect(found).not.toEqual([]);
+	},
+);

@@ -1,44 +1,7 @@
 // The editor of the crash and kill campaigns: many sessions over one connection, each played as planned, whatever the others do.
 import { isRecord } from "../../../src/base/json.ts";
 import { type Channel, type Fields, type Part, toLine } from "../frame/life.ts";
-import { shell } from "../wire/crash-scenarios.ts";
-
-/** What the editor does with one session. */
-export interface SessionPlan {
-	readonly index: number;
-	readonly hasTools: boolean;
-	/** Prompts in all. */
-	readonly prompts: number;
-	/** The option it chooses when it is asked for permission; null for no answer. */
-	readonly choice: "approve" | "approve_for_session" | "reject" | null;
-	/** Cancels after so many updates; null for never. */
-	readonly cancelAfter: number | null;
-}
-
-const usage = 'usage: {"input_other": 10, "output": 5}';
-const said = `think: hm\ntext: Hello\ntext:  there\n${usage}`;
-const planned = `tool_call: ${JSON.stringify({
-	id: "todo",
-	name: "SetTodoList",
-	arguments: JSON.stringify({ todos: [{ title: "Do it", status: "in_progress" }] }),
-})}`;
-
-/** What the model of a session answers in one life, prompt by prompt. */
-function answersOf({ index, hasTools, prompts }: SessionPlan, life: number): readonly string[] {
-	if (life > 1) return [shell("call-1", `echo again-${index}-${life} >> effects`), said, said];
-	if (!hasTools) return Array.from({ length: prompts }, () => said);
-	return Array.from({ length: prompts }, (_, prompt) => {
-		const call = (number: number, name: string): string =>
-			shell(`call-${prompt}-${number}`, `sleep 0.0${index % 5}; echo ${name}-${index}-${prompt} >> effects`);
-		return [`text: I will.\n${planned}\n${call(1, "one")}\n${call(2, "two")}\n${usage}`, said];
-	}).flat();
-}
-
-/** The commands that the model of a session may call for, whatever the life. */
-export function commandsOf(plan: SessionPlan): readonly string[] {
-	const answers = [1, 2, 3, 4].flatMap((life) => answersOf(plan, life)).join("\n");
-	return [...answers.matchAll(/"command\\":\\"(.*?)\\"/g)].flatMap(([, command]) => command ?? []);
-}
+import { answersOf, type SessionPlan, said } from "../frame/session-plan.ts";
 
 export function parseLine(line: string): Fields {
 	const message: unknown = JSON.parse(line);

@@ -2,18 +2,28 @@
 import { randomIdentifiers } from "../../../src/base/ids.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { serve } from "../../../src/frontends/serve/serve.ts";
-import { type HostDialect, noCompatibility } from "../../../src/frontends/shared/dialect.ts";
+import { type HostApi, type HostDialect, noCompatibility } from "../../../src/frontends/shared/dialect.ts";
 import { plainSessionOptions } from "../../../src/kernel/compose/session-options.ts";
 import { SessionHost } from "../../../src/kernel/hosting/session-host.ts";
 import { createSettingsDocuments } from "../../../src/kernel/hosting/settings-documents.ts";
+import type { LineTransport } from "../../../src/ports/rpc/transport.ts";
 import { createMemoryTransport } from "../../../src/ports/transports/memory.ts";
-import { createCountingIdentifiers, type Serve, workDir } from "./memory-life.ts";
+import type { Part } from "./life.ts";
+import { createCountingIdentifiers, type LifeWorld, type Serve, workDir } from "./memory-life.ts";
 
-export const serveHosted =
-	(dialect: HostDialect): Serve =>
-	async ({ files, clock, life, createKernel }, { models }, number, note) => {
-		const { kernel, configuration } = await createKernel(models, number);
-		const identifiers = createCountingIdentifiers(life * 2 + 50);
+type Front = (
+	transport: LineTransport,
+	host: HostApi & { readonly requestsInFlight: number },
+	part: Part,
+	world: LifeWorld,
+) => Promise<{ finish(): Promise<void> }>;
+
+export const serveFront =
+	(front: Front): Serve =>
+	async (world, part, number, note) => {
+		const { files, clock, life, createKernel } = world;
+		const { kernel, configuration } = await createKernel(part.models, number);
+		const identifiers = createCountingIdentifiers(life * 2 + 50 + number);
 		const sessions = new SessionHost({
 			...{ kernel, configuration, workDir, clock, identifiers, log: silentLog },
 			environment: {},
@@ -25,15 +35,21 @@ export const serveHosted =
 			note(line);
 			transport.send(line);
 		};
-		const serving = serve({
-			transport: { ...transport, send },
-			session: null,
-			host: { dialects: [dialect], account: null, sessions, documents, clock, identifiers: randomIdentifiers },
-			server: { name: "agentwire", version: "0.0.0" },
-			compatibility: noCompatibility,
-			maximumInFlight: configuration.agentwire.limits.requestsInFlight,
-			log: silentLog,
-			signal: new AbortController().signal,
-		});
+		const { requestsInFlight } = configuration.agentwire.limits;
+		const server = { name: "agentwire", version: "0.0.0" };
+		const host = { account: null, sessions, documents, clock, identifiers: randomIdentifiers, server, log: silentLog };
+		const serving = await front({ ...transport, send }, { ...host, requestsInFlight }, part, world);
 		return { client, finish: () => serving.finish() };
 	};
+
+export const serveHosted = (dialect: HostDialect): Serve =>
+	serveFront(async (transport, { requestsInFlight, server, log, ...host }) =>
+		serve({
+			...{ transport, server, log },
+			signal: new AbortController().signal,
+			session: null,
+			host: { ...host, dialects: [dialect] },
+			compatibility: noCompatibility,
+			maximumInFlight: requestsInFlight,
+		}),
+	);
