@@ -45,7 +45,7 @@ export async function runChat(
 
 async function toSessionId(session: ChatFlags["session"], kernel: Kernel, workDir: string): Promise<string | null> {
 	if (session !== "last") return session?.id ?? null;
-	for await (const { id } of kernel.sessions({ workDir })) return id;
+	for await (const { id, archivedAt } of kernel.sessions({ workDir })) if (archivedAt === null) return id;
 	throw new UsageError(`--continue: there is no earlier session in ${workDir}.`);
 }
 

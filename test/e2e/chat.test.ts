@@ -4,21 +4,20 @@ import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
+import { connect } from "../../src/client/client.ts";
 import { createStage, executablePath, runExecutable, type Stage } from "../support/executable/executable.ts";
 import { hasTerminal, onTerminal } from "../support/executable/terminal.ts";
 
 const call = JSON.stringify({ id: "c1", name: "Shell", arguments: JSON.stringify({ command: "touch made" }) });
 
-function createChat() {
+function createChat(answers = [`text: Let me see.\ntool_call: ${call}\n`, "text: Done.\n", "text: Again.\n"]) {
 	const stage = createStage();
 	const scripts = path.join(stage.shareDir, "scripts.json");
-	writeFileSync(
-		scripts,
-		JSON.stringify([`text: Let me see.\ntool_call: ${call}\n`, "text: Done.\n", "text: Again.\n"]),
-	);
+	writeFileSync(scripts, JSON.stringify(answers));
+	const model = (name: string) => ({ provider: "p", model: name, max_context_size: 100_000 });
 	const config = JSON.stringify({
 		default_model: "m",
-		models: { m: { provider: "p", model: "m", max_context_size: 100_000 } },
+		models: { m: model("m"), small: model("tiny-1"), large: model("huge-9") },
 		providers: {
 			p: { type: "_scripted_echo", base_url: "", api_key: "", env: { KIMI_SCRIPTED_ECHO_SCRIPTS: scripts } },
 		},
@@ -49,9 +48,29 @@ describe("chat --plain", () => {
 	});
 });
 
+/** Stored sessions of a work directory, the oldest first, each begun with one of these prompts. Gives their ids. */
+async function storeSessions(
+	{ stage, env }: ReturnType<typeof createChat>,
+	prompts: readonly string[],
+	{ workDir = stage.workDir, archived = [] }: { readonly workDir?: string; readonly archived?: readonly string[] } = {},
+) {
+	const ids = new Map<string, string>();
+	for (const prompt of prompts) {
+		const kernel = await connect({ command: executablePath, args: ["--config", env.config], env });
+		const session = await kernel.open({ workDir });
+		await session.prompt(prompt);
+		ids.set(prompt, session.id);
+		if (archived.includes(prompt)) await kernel.archive(session.id);
+		await kernel.close();
+	}
+	return (prompt: string) => ids.get(prompt) ?? "";
+}
+
 /** Types each key once the text before it is on the screen; gives all that was printed. */
 function type(stage: Stage, env: NodeJS.ProcessEnv, keys: readonly (readonly [shown: string, key: string])[]) {
-	const child = spawn("/bin/sh", ["-c", onTerminal('"$agentwire" --config "$config"')], { cwd: stage.workDir, env });
+	const command = onTerminal('"$agentwire" --config "$config"');
+	// What is on the screen then says what was waited for.
+	const child = spawn("/bin/sh", ["-c", command], { cwd: stage.workDir, env, timeout: 45_000 });
 	let printed = "";
 	let screen = "";
 	const waiting = [...keys];
@@ -84,10 +103,10 @@ describe.runIf(hasTerminal)("on a terminal", () => {
 			["Go back to before which message?", "1"],
 			["Conversation and files", "4"],
 			["would be undone", "1"],
-			["rewound. 1 file restored.", "\u0003"],
-			["again to quit", "\u0004"],
+			// The prompt is in the composer again: Ctrl+U, Ctrl+D.
+			["rewound. 1 file restored.", "\u0015\u0004"],
 		]);
-		expect(code).toBe(0);
+		expect(code, screen).toBe(0);
 		expect(screen).toContain("delete made");
 		expect(existsSync(made)).toBe(false);
 	}, 60_000);
@@ -100,4 +119,99 @@ describe.runIf(hasTerminal)("on a terminal", () => {
 		const colored = await type(stage, env, [["default mode", "\u0004"]]);
 		expect(colored.printed).toContain("\u001b[2m");
 	}, 60_000);
+});
+
+const [escapeKey, down, controlD] = ["\u001b", "\u001b[B", "\u0004"];
+/** What is drawn anew when the composer comes back. */
+const composer = "────";
+
+describe.runIf(hasTerminal)("/model on a terminal", () => {
+	it("lists the models with the one in use, and takes one by its number, by the arrows or by its name", async () => {
+		const { stage, env } = createChat(["text: Hello.\n"]);
+		const { code, screen } = await type(stage, env, [
+			["m · default mode", "/model\r"],
+			["3. large", "2"],
+			["tiny-1 · default mode", "/model\r"],
+			["3. large", down],
+			["→ 3. large", "\r"],
+			["huge-9 · default mode", "/model m\r"],
+			["m · default mode", "Hi\r"],
+			["Hello.", controlD],
+		]);
+		expect(code, screen).toBe(0);
+		expect(screen).toContain("Which model?");
+		expect(screen).toMatch(/→ 1\. m +p · chosen now/);
+		expect(screen).toMatch(/ {2}2\. small +tiny-1 · p/);
+		expect(screen).toMatch(/→ 2\. small +tiny-1 · p · chosen now/);
+	}, 60_000);
+
+	it("changes nothing with Esc, and names the models for one that there is not", async () => {
+		const { stage, env } = createChat();
+		const { code, screen } = await type(stage, env, [
+			["m · default mode", "/model\r"],
+			["3. large", escapeKey],
+			[composer, "/model huge\r"],
+			["m, small, large", controlD],
+		]);
+		expect(code, screen).toBe(0);
+		expect(screen).toContain('There is no model "huge"');
+		expect(screen).not.toContain("huge-9 · default mode");
+	}, 60_000);
+});
+
+describe.runIf(hasTerminal)("/resume on a terminal", () => {
+	it("lists the other sessions of the directory, shows the chosen one and continues it", async () => {
+		const chat = createChat(["text: First answer.\n"]);
+		const { stage, env } = chat;
+		const idOf = await storeSessions(chat, ["Older work", "Hidden work", "Newer work"], { archived: ["Hidden work"] });
+		await storeSessions(chat, ["Work elsewhere"], { workDir: stage.shareDir });
+		const { code, screen } = await type(stage, env, [
+			["default mode", "/resume\r"],
+			["2. Older work", "2"],
+			["› Older work", "Go on\r"],
+			["Go on", ""],
+			["First answer.", "/queue /resume\r"],
+			["1. Newer work", escapeKey],
+			[composer, controlD],
+		]);
+		expect(code, screen).toBe(0);
+		expect(screen).toContain("Continue which session?");
+		expect(screen).toMatch(/→ 1\. Newer work {2}.*\s+2\. Older work/);
+		expect(screen).toMatch(/› Older work\s+First answer\.\s/);
+		expect(screen).not.toMatch(/Hidden work|Work elsewhere|2\. Newer work/);
+		expect(screen).toContain(`To continue: agentwire chat --session ${idOf("Older work")}`);
+	}, 60_000);
+
+	it("says that there is no other session", async () => {
+		const { stage, env } = createChat();
+		const { code, screen } = await type(stage, env, [
+			["default mode", "/resume\r"],
+			["There is no other session in this directory.", controlD],
+		]);
+		expect(code, screen).toBe(0);
+	}, 60_000);
+
+	it("leaves the session only once the agent has stopped, as /new does", async () => {
+		const sleep = JSON.stringify({ id: "c1", name: "Shell", arguments: JSON.stringify({ command: "sleep 60" }) });
+		const chat = createChat([`tool_call: ${sleep}\n`]);
+		const { stage, env } = chat;
+		await storeSessions({ ...chat, env: { ...env, config: env.config.replace("_scripted_echo", "_echo") } }, ["Other"]);
+		const { code, screen } = await type(stage, env, [
+			["default mode", "Wait\r"],
+			["Working", "/resume\r"],
+			["Stop the agent first: Esc.", "/new\r"],
+			["Stop the agent first: Esc.", escapeKey],
+			["Stopped.", "/resume\r"],
+			["1. Other", controlD],
+		]);
+		expect(code, screen).toBe(0);
+		expect(screen).not.toContain("A new session.");
+	}, 60_000);
+
+	it("is not continued with -C once it is archived", async () => {
+		const chat = createChat(["text: First answer.\n"]);
+		const idOf = await storeSessions(chat, ["Older work", "Hidden work"], { archived: ["Hidden work"] });
+		const { stdout } = await chat.run(`printf 'Go on\\n/quit\\n' | "$agentwire" chat --plain -C --config "$config"`);
+		expect(stdout).toContain(`--session ${idOf("Older work")}`);
+	});
 });

@@ -6,7 +6,7 @@ import { type AskOutcome, approvalPanel, isStop, questionPanel } from "./ask-pan
 import { Code } from "./code.ts";
 import { Completion } from "./completion.ts";
 import { duration, oneLine } from "./describe.ts";
-import { Choice } from "./panel.ts";
+import { Choice, Panel } from "./panel.ts";
 import { chooseRewind, type PastTurn } from "./rewind.ts";
 import { Status } from "./status.ts";
 import type { Theme } from "./theme.ts";
@@ -258,6 +258,7 @@ export class Chat {
 				this.#leave();
 				break;
 			case "new":
+				if (this.#isBusy()) break;
 				await this.#open(null);
 				this.#transcript.note("A new session.");
 				break;
@@ -280,7 +281,8 @@ export class Chat {
 				break;
 			case "mode":
 				if (argument === "") {
-					this.#choose(modes, async (mode) => void (await this.#runCommand(`/mode ${mode}`)));
+					const choose = async (mode: string) => void (await this.#runCommand(`/mode ${mode}`));
+					this.#choose("Which mode?", modes, choose, this.#mode);
 				} else if (argument === "default" || argument === "plan" || argument === "auto" || argument === "yolo") {
 					await session?.setMode(argument);
 				} else this.#transcript.note("Usage: /mode default|plan|auto|yolo");
@@ -292,10 +294,16 @@ export class Chat {
 		return true;
 	}
 
+	/** Whether a turn runs here; says so. */
+	#isBusy(): boolean {
+		if (this.#turn !== null) this.#transcript.note("Stop the agent first: Esc.");
+		return this.#turn !== null;
+	}
+
 	async #rewind(): Promise<void> {
 		const session = this.#session;
 		if (session === null) return;
-		if (this.#turn !== null) return this.#transcript.note("Stop the agent first: Esc.");
+		if (this.#isBusy()) return;
 		if (this.#turns.length === 0) return this.#transcript.note("There is nothing to go back to yet.");
 		await chooseRewind({
 			kernel: this.#options.kernel,
@@ -320,14 +328,16 @@ export class Chat {
 	}
 
 	async #resume(): Promise<void> {
+		if (this.#isBusy()) return;
 		const items: { value: string; label: string; description: string }[] = [];
-		for await (const { id, title, updatedAt } of this.#options.kernel.sessions({ workDir: this.#options.workDir })) {
-			if (id !== this.#session?.id)
+		const { kernel, workDir } = this.#options;
+		for await (const { id, title, updatedAt, archivedAt } of kernel.sessions({ workDir })) {
+			if (id !== this.#session?.id && archivedAt === null)
 				items.push({ value: id, label: oneLine(title) || id, description: new Date(updatedAt).toLocaleString() });
 			if (items.length >= 50) break;
 		}
 		if (items.length === 0) return this.#transcript.note("There is no other session in this directory.");
-		this.#choose(items, (id) => this.#open(id));
+		this.#choose("Continue which session?", items, (id) => this.#open(id));
 	}
 
 	async #chooseModel(alias: string): Promise<void> {
@@ -337,21 +347,32 @@ export class Chat {
 		if (alias !== "") return await choose(alias);
 		const { options } = await this.#options.kernel.models();
 		if (options.length === 0) return this.#transcript.note("No model is configured.", "warn");
-		this.#choose(
-			options.map(({ alias: value, name, provider }) => ({ value, label: name, description: provider })),
-			choose,
-		);
+		const chosen = (await this.#session?.snapshot())?.model?.alias ?? null;
+		const items = options.map(({ alias, name, provider }) => {
+			const words = [...(name === alias ? [] : [name]), provider, ...(alias === chosen ? ["chosen now"] : [])];
+			return { value: alias, label: alias, description: words.join(" · ") };
+		});
+		this.#choose("Which model?", items, choose, chosen);
 	}
 
 	#choose(
+		question: string,
 		items: readonly { value: string; label: string; description: string }[],
 		take: (value: string) => Promise<void>,
+		chosen: string | null = null,
 	): void {
+		const { theme } = this.#options;
 		const choose = (value: string) => {
 			this.#compose();
 			take(value).catch((thrown: unknown) => this.#report(thrown));
 		};
-		this.#place(new Choice(items, this.#options.theme, choose, () => this.#compose()));
+		const selected = items.findIndex(({ value }) => value === chosen);
+		const panel = new Panel();
+		panel.show(
+			[theme.bold(question), theme.dim("Esc goes back.")],
+			new Choice(items, theme, choose, () => this.#compose(), Math.max(0, selected)),
+		);
+		this.#place(panel);
 	}
 
 	#ask(ask: Ask): void {

@@ -6,7 +6,13 @@ export class Choice extends Container {
 	readonly #items: readonly SelectItem[];
 	readonly #choose: (value: string) => void;
 
-	constructor(items: readonly SelectItem[], theme: Theme, choose: (value: string) => void, onCancel: () => void) {
+	constructor(
+		items: readonly SelectItem[],
+		theme: Theme,
+		choose: (value: string) => void,
+		onCancel: () => void,
+		selected = 0,
+	) {
 		super();
 		this.#items = items.map((item, index) => ({ ...item, label: `${index + 1}. ${item.label}` }));
 		this.#choose = choose;
@@ -14,6 +20,7 @@ export class Choice extends Container {
 			minPrimaryColumnWidth: 12,
 			maxPrimaryColumnWidth: 70,
 		});
+		this.#list.setSelectedIndex(selected);
 		this.#list.onSelect = ({ value }) => choose(value);
 		this.#list.onCancel = onCancel;
 		this.addChild(this.#list);
