@@ -13,6 +13,7 @@ const kinds = [
 	"streaming",
 	"store",
 	"start",
+	"clients",
 ] as const;
 export type RunKind = (typeof kinds)[number];
 
@@ -28,10 +29,12 @@ export interface Choice {
 	/** What the gateway, or one process of many sessions, is measured under. */
 	readonly loads: readonly GatewayLoad[];
 	readonly peers: readonly string[];
+	/** A directory in which client libraries of others are installed, for `--clients`. */
+	readonly sdks: string | null;
 	readonly executable: string;
 }
 
-export const usage = `Usage: npm run bench [-- --peer "NAME=<command>" …] [--runs N] [--json] [${kinds.map((kind) => `--${kind}`).join(" | ")} | --check | --commit] [--load ${loadForm} …] [--executable FILE]`;
+export const usage = `Usage: npm run bench [-- --peer "NAME=<command>" …] [--runs N] [--json] [${kinds.map((kind) => `--${kind}`).join(" | ")} | --check | --commit] [--load ${loadForm} …] [--sdks DIR] [--executable FILE]`;
 
 /** Reads the words of a command line. Throws for those that it does not know. */
 export function readChoice(words: readonly string[], executable: string): Choice {
@@ -53,6 +56,8 @@ export function readChoice(words: readonly string[], executable: string): Choice
 			streaming: { type: "boolean", default: false },
 			load: { type: "string", multiple: true, default: [] },
 			store: { type: "boolean", default: false },
+			clients: { type: "boolean", default: false },
+			sdks: { type: "string" },
 			executable: { type: "string", default: executable },
 		},
 	});
@@ -75,6 +80,7 @@ export function readChoice(words: readonly string[], executable: string): Choice
 		commit: values.commit,
 		loads: kind === "streaming" ? loads.filter(({ isShared }) => !isShared) : loads,
 		peers: values.peer,
+		sdks: values.sdks ?? null,
 		executable: values.executable,
 	};
 }

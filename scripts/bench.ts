@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { type Choice, type RunKind, readChoice, usage } from "../bench/choice.ts";
 import { runEditors } from "../bench/runs/acp.ts";
+import { runClients } from "../bench/runs/clients.ts";
 import { runGateway } from "../bench/runs/gateway.ts";
 import { runOverview } from "../bench/runs/overview.ts";
 import { runPermissions } from "../bench/runs/permissions.ts";
@@ -29,6 +30,7 @@ const runs: Readonly<Record<RunKind, Run>> = {
 	streaming: runStreaming,
 	store: runStore,
 	start: runStarts,
+	clients: runClients,
 };
 
 let choice: Choice;
