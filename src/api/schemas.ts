@@ -132,7 +132,12 @@ const modelOptionSchema = objectOf<ModelOption>({
 
 export const modelListSchema = objectOf<ModelList>({ options: v.array(modelOptionSchema), chosen: nullableText });
 
-const modelChoiceSchema = objectOf<ModelChoice>({ alias: nullableText, name: text, provider: text, thinking: flag });
+export const modelChoiceSchema = objectOf<ModelChoice>({
+	alias: nullableText,
+	name: text,
+	provider: text,
+	thinking: flag,
+});
 
 export const snapshotSchema = objectOf<SessionSnapshot>({
 	sessionId: text,

@@ -1,21 +1,17 @@
 // A session for a front end: the same object regardless of the process that runs it, a worker of the cluster or the session's
 // owner. When that process is lost or ends, the session continues at another one, and attached clients resume after their last event.
 
-import type { Command, CommandType, CommandValues } from "../api/values/command.ts";
+import { type CommandOf, type CommandType, type CommandValues, commands } from "../api/commands.ts";
 import type { AgentEvent, Cursor } from "../api/values/event.ts";
 import { never as neverAborts } from "../base/abort.ts";
 import { sleep, systemClock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
-import type { TaskView } from "../core/tools/operations.ts";
 import type {
 	Attachment,
 	AttachOptions,
-	ExternalEvent,
-	McpServersChange,
 	MessageHistory,
 	OpeningOptions,
 	SessionApi,
-	SessionDescription,
 	SessionHandle,
 	SessionInfo,
 	SessionSnapshot,
@@ -58,34 +54,6 @@ const retryPause = 250;
  * silent: clients wait at most a minute.
  */
 const retrySpan = 20_000;
-
-type Repeatable = { readonly [T in CommandType]: (command: Extract<Command, { type: T }>) => boolean };
-const always = () => true;
-const never = () => false;
-
-/** Commands that may be resent when their arrival is unknown. */
-const repeatable: Repeatable = {
-	"turn.start": ({ key }) => key !== undefined,
-	"turn.steer": never,
-	"turn.cancel": never,
-	"plan-mode.set": always,
-	"mode.set": always,
-	"model.set": always,
-	"title.set": always,
-	"turn-options.set": always,
-	"task.stop": always,
-	"files.find": always,
-	"files.changes": always,
-	"files.diff": always,
-	"files.plan": always,
-	"files.restore": never,
-	"session.rewind": never,
-	"side-question.start": never,
-	"side-question.cancel": always,
-	"context.add": ({ name }) => name !== null,
-	"notification.add": ({ key }) => key !== null,
-	"interaction.respond": always,
-};
 
 export class ClusterSession implements SessionApi {
 	readonly id: string;
@@ -169,13 +137,9 @@ export class ClusterSession implements SessionApi {
 		this.#isOver = true;
 	}
 
-	send<T extends CommandType>(command: Extract<Command, { type: T }>): Promise<CommandValues[T]> {
-		const mayRepeat: Repeatable[T] = repeatable[command.type as T];
-		return this.#run(({ handle }) => handle.session.send(command), mayRepeat(command));
-	}
-
-	description(): Promise<SessionDescription> {
-		return this.#look((session) => session.description());
+	send<T extends CommandType>(command: CommandOf<T>): Promise<CommandValues[T]> {
+		const mayRepeat = commands[command.type as T].mayRepeat(command);
+		return this.#run(({ handle }) => handle.session.send(command), mayRepeat);
 	}
 
 	snapshot(): Promise<SessionSnapshot> {
@@ -184,35 +148,6 @@ export class ClusterSession implements SessionApi {
 
 	conversation(): Promise<MessageHistory> {
 		return this.#look((session) => session.conversation());
-	}
-
-	establish(): Promise<void> {
-		return this.#look((session) => session.establish());
-	}
-
-	backgroundTasks(): Promise<readonly TaskView[]> {
-		return this.#look((session) => session.backgroundTasks());
-	}
-
-	hasBackgroundNews(): Promise<boolean> {
-		return this.#look((session) => session.hasBackgroundNews());
-	}
-
-	externalEvents(): Promise<readonly ExternalEvent[]> {
-		return this.#look((session) => session.externalEvents());
-	}
-
-	/** A worker that takes over does not know the servers: they are never stored, because they may contain keys. */
-	changeMcpServers(change: McpServersChange): Promise<void> {
-		return this.#look((session) => session.changeMcpServers(change));
-	}
-
-	endBackgroundTasks(): Promise<void> {
-		return this.#look((session) => session.endBackgroundTasks());
-	}
-
-	backgroundTaskEnded(signal: AbortSignal): Promise<void> {
-		return this.#look((session) => session.backgroundTaskEnded(signal));
 	}
 
 	async stop(): Promise<void> {

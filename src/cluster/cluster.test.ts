@@ -105,7 +105,7 @@ describe("sessions of several workers", () => {
 	it("are given to another worker by one that ends, with their clients", async () => {
 		const { front, registry, one, two } = await createTwo();
 		const handle = await front.create(plainRequest);
-		await handle.session.establish();
+		await handle.session.send({ type: "session.establish" });
 		const client = await attachReader(handle.session);
 		await runTurn(handle);
 		const isAtOne = (await one.host.loaded()).length > 0;

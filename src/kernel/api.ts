@@ -1,7 +1,7 @@
 // The kernel API: the interfaces between front ends and kernel. Front ends import nothing else of the kernel. It is one file
 // whatever its length, so that all they may rely on can be read in one place.
 
-import type { Command, CommandType, CommandValues } from "../api/values/command.ts";
+import type { CommandOf, CommandType, CommandValues } from "../api/commands.ts";
 import type { UserInput } from "../api/values/content.ts";
 import type { HistoryEntry } from "../api/values/conversation.ts";
 import type { AgentEvent, Cursor } from "../api/values/event.ts";
@@ -12,7 +12,6 @@ import type { TurnOptions, TurnOptionsChange, TurnStartOptions } from "../api/va
 import type { ClientHook, CommandHook } from "../core/hooks/hook.ts";
 import type { ThinkingBudgets } from "../core/models/thinking-budgets.ts";
 import type { WhenUnattended } from "../core/permissions/modes.ts";
-import type { TaskView } from "../core/tools/operations.ts";
 import type { ClientCapability, JsonSchema } from "../core/tools/tool.ts";
 import type { EditorFiles } from "../ports/files/editor-files.ts";
 import type { ListQuery, Placement, SessionPage } from "../ports/store/session-store.ts";
@@ -311,9 +310,7 @@ export interface SessionApi extends FaultOwner {
 	/** Absolute. */
 	readonly workDir: string;
 	/** Executes a command. Fails with a KernelError. */
-	send<T extends CommandType>(command: Extract<Command, { type: T }>): Promise<CommandValues[T]>;
-	/** What does not change while the session is loaded. */
-	description(): Promise<SessionDescription>;
+	send<T extends CommandType>(command: CommandOf<T>): Promise<CommandValues[T]>;
 	/** Attaches a client. It gets the events that follow the attachment's snapshot. */
 	attach(options: AttachOptions): Promise<Attachment>;
 	snapshot(): Promise<SessionSnapshot>;
@@ -324,23 +321,6 @@ export interface SessionApi extends FaultOwner {
 	 * as they are read; a batch may be empty.
 	 */
 	events(after?: Cursor): AsyncIterable<readonly AgentEvent[]>;
-	/** Stores the session even if nothing has happened in it yet, so that later processes find it. */
-	establish(): Promise<void>;
-	/** Background tasks that still run, or whose end was not reported yet, oldest first. */
-	backgroundTasks(): Promise<readonly TaskView[]>;
-	/** Whether the model has not received all notifications of background work. */
-	hasBackgroundNews(): Promise<boolean>;
-	/** Outside events that the model has not received yet, oldest first. */
-	externalEvents(): Promise<readonly ExternalEvent[]>;
-	/**
-	 * Changes the session's MCP servers from its next turn on, until it is unloaded. Fails `invalid-input` for an unknown server
-	 * to reload, and for too many servers.
-	 */
-	changeMcpServers(change: McpServersChange): Promise<void>;
-	/** Ends all background tasks, including those that may outlive the session. */
-	endBackgroundTasks(): Promise<void>;
-	/** Resolves when the next background task ends, or the signal aborts. */
-	backgroundTaskEnded(signal: AbortSignal): Promise<void>;
 	/** Ends the running turn as cancelled, settles every interaction and ends the clients' events. Idempotent. */
 	stop(): Promise<void>;
 }

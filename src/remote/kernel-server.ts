@@ -83,9 +83,8 @@ class KernelServer {
 	readonly #streams = new Map<string, Stream>();
 	/** Closed streams not fully read, oldest first. */
 	readonly #closed = new Set<string>();
-	readonly #waits = new Map<string, AbortController>();
 	#names = 0;
-	#isOver = false;
+	readonly #over = new AbortController();
 
 	readonly #requests: Requests = {
 		hello: async ({ version }) => {
@@ -125,8 +124,11 @@ class KernelServer {
 			this.#forgetHandle(name);
 			return nothing(await handle.discard());
 		},
-		"session.send": ({ session: name, command }) => this.#session(name).send(command),
-		"session.description": ({ session: name }) => this.#session(name).description(),
+		"session.send": ({ session: name, command }) => {
+			const value = this.#session(name).send(command);
+			// A front end that is gone reads no answer: the connection need not wait for it.
+			return command.type === "tasks.wait" ? unlessAborted(value, this.#over.signal) : value;
+		},
 		"session.attach": async ({ session: name, options }) => {
 			const session = this.#session(name);
 			this.#refuseMore(this.#streams.size, "streams");
@@ -152,24 +154,6 @@ class KernelServer {
 			this.#refuseMore(this.#streams.size, "streams");
 			return { stream: this.#open(toItemStream(this.#session(name).events(after))) };
 		},
-		"session.establish": async ({ session: name }) => nothing(await this.#session(name).establish()),
-		"session.background-tasks": async ({ session: name }) => [...(await this.#session(name).backgroundTasks())],
-		"session.has-background-news": ({ session: name }) => this.#session(name).hasBackgroundNews(),
-		"session.external-events": async ({ session: name }) => [...(await this.#session(name).externalEvents())],
-		"session.change-mcp-servers": async ({ session: name, change }) =>
-			nothing(await this.#session(name).changeMcpServers(change)),
-		"session.end-background-tasks": async ({ session: name }) =>
-			nothing(await this.#session(name).endBackgroundTasks()),
-		"session.background-task-ended": async ({ session: name, wait }) => {
-			const session = this.#session(name);
-			const aborting = new AbortController();
-			this.#waits.set(wait, aborting);
-			try {
-				return nothing(await session.backgroundTaskEnded(aborting.signal));
-			} finally {
-				this.#waits.delete(wait);
-			}
-		},
 		"session.stop": async ({ session: name }) => nothing(await this.#session(name).stop()),
 		"stream.next": async ({ stream: name }) => {
 			await this.#ready();
@@ -190,7 +174,6 @@ class KernelServer {
 		},
 		"session.fail": ({ session, message }) => this.#sessionsInUse.get(session)?.fail(new Error(message)),
 		"stream.close": ({ stream }) => this.#close(stream),
-		"wait.abort": ({ wait }) => this.#waits.get(wait)?.abort(),
 	};
 
 	readonly methods: ReadonlyMap<string, Method>;
@@ -200,7 +183,8 @@ class KernelServer {
 		this.#sessions = sessions;
 		this.#ready = ready;
 		this.#explain = (thrown) => {
-			if (this.#isOver && thrown instanceof KernelError && thrown.code === "closed") return connectionEnded();
+			if (this.#over.signal.aborted && thrown instanceof KernelError && thrown.code === "closed")
+				return connectionEnded();
 			return explain === undefined ? thrown : explain(thrown);
 		};
 		this.methods = new Map([
@@ -211,8 +195,7 @@ class KernelServer {
 
 	/** Releases everything after a disconnect. */
 	end(): void {
-		this.#isOver = true;
-		for (const aborting of this.#waits.values()) aborting.abort();
+		this.#over.abort();
 		for (const stream of this.#streams.values()) stream.abandon();
 		for (const handle of this.#handles.values()) handle.release();
 		this.#streams.clear();
@@ -224,7 +207,7 @@ class KernelServer {
 	#toAcquired(handle: SessionHandle): Result<"sessions.acquire"> {
 		const { session, info } = handle;
 		const name = this.#newName();
-		if (this.#isOver || this.#handles.size >= maximumOpen) {
+		if (this.#over.signal.aborted || this.#handles.size >= maximumOpen) {
 			handle.release();
 			this.#refuseMore(this.#handles.size, "sessions in use");
 		}
@@ -277,7 +260,7 @@ class KernelServer {
 	#open(stream: Stream): string {
 		const name = this.#newName();
 		this.#streams.set(name, stream);
-		if (this.#isOver) stream.abandon();
+		if (this.#over.signal.aborted) stream.abandon();
 		return name;
 	}
 
@@ -292,7 +275,7 @@ class KernelServer {
 	}
 
 	#refuseMore(count: number, what: string): void {
-		if (this.#isOver) throw connectionEnded();
+		if (this.#over.signal.aborted) throw connectionEnded();
 		if (count < maximumOpen) return;
 		throw new KernelError("overloaded", `One front end may have at most ${maximumOpen} ${what}.`);
 	}

@@ -3,24 +3,17 @@
 // process.
 import * as v from "valibot";
 import { commandSchema } from "../api/commands.ts";
-import {
-	creationOptionsSchema,
-	forkOptionsSchema,
-	mcpServersChangeSchema,
-	openingOptionsSchema,
-} from "../api/options.ts";
+import { creationOptionsSchema, forkOptionsSchema, openingOptionsSchema } from "../api/options.ts";
 import {
 	attachedToolsSchema,
 	attachOptionsSchema,
 	cursorSchema,
-	descriptionSchema,
 	infoSchema,
 	listQuerySchema,
 	modelListSchema,
 	sessionPageSchema,
 	skillSchema,
 	snapshotSchema,
-	taskSchema,
 } from "../api/schemas.ts";
 import { userInputSchema } from "../api/values/content.ts";
 import { forkedSchema } from "../api/values/file-changes.ts";
@@ -69,7 +62,6 @@ export const requests = {
 	"handle.discard": { params: handle, result: v.null() },
 	/** The result schema is that of the command's value. */
 	"session.send": { params: v.object({ session: text, command: commandSchema }), result: v.unknown() },
-	"session.description": { params: session, result: descriptionSchema },
 	/** Streams batches of events. */
 	"session.attach": {
 		params: v.object({ session: text, options: attachOptionsSchema }),
@@ -83,20 +75,6 @@ export const requests = {
 	},
 	/** Streams events. */
 	"session.events": { params: v.object({ session: text, after: v.exactOptional(cursorSchema) }), result: stream },
-	"session.establish": { params: session, result: v.null() },
-	"session.background-tasks": { params: session, result: v.array(taskSchema) },
-	"session.change-mcp-servers": {
-		params: v.object({ session: text, change: mcpServersChangeSchema }),
-		result: v.null(),
-	},
-	"session.has-background-news": { params: session, result: v.boolean() },
-	"session.external-events": {
-		params: session,
-		result: v.array(v.object({ id: text, kind: text, input: userInputSchema })),
-	},
-	"session.end-background-tasks": { params: session, result: v.null() },
-	/** `wait` is a name for `wait.abort`. */
-	"session.background-task-ended": { params: v.object({ session: text, wait: text }), result: v.null() },
 	"session.stop": { params: session, result: v.null() },
 	"stream.next": { params: stream, result: v.object({ items: v.array(v.unknown()), ended: v.boolean() }) },
 	/** Answered once the front end has consumed everything an attachment has delivered. */
@@ -109,7 +87,6 @@ export const notifications = {
 	"session.fail": v.object({ session: text, message: text }),
 	/** Detaches, for the stream of an attachment. Delivered data can still be read. */
 	"stream.close": stream,
-	"wait.abort": v.object({ wait: text }),
 } as const satisfies Readonly<Record<string, v.GenericSchema>>;
 
 export type RequestName = keyof typeof requests;

@@ -52,7 +52,7 @@ describe.each(connectionKinds)("a connection to a kernel %s", (_name, createPair
 			for await (const batch of attachment.events) events.push(...batch);
 			return events;
 		})();
-		const waiting = session.backgroundTaskEnded(new AbortController().signal);
+		const waiting = session.send({ type: "turn.start", input: "hi" });
 		remote.cut();
 		await expect(waiting).rejects.toMatchObject({ code: "closed" });
 		expect(await reading).toEqual([]);

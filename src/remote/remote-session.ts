@@ -1,25 +1,13 @@
 // A session of a kernel in another process.
-import { randomUUID } from "node:crypto";
 import * as v from "valibot";
-import { commandValueSchemas } from "../api/commands.ts";
+import { type CommandOf, type CommandType, type CommandValues, commands } from "../api/commands.ts";
 import type { SchemaOf } from "../api/object-schemas.ts";
 import { eventSchema, historyEntrySchema } from "../api/schemas.ts";
-import type { Command, CommandType, CommandValues } from "../api/values/command.ts";
 import type { HistoryEntry } from "../api/values/conversation.ts";
 import type { AgentEvent, Cursor } from "../api/values/event.ts";
 import { unlessAborted } from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
-import type { TaskView } from "../core/tools/operations.ts";
-import type {
-	Attachment,
-	AttachOptions,
-	ExternalEvent,
-	McpServersChange,
-	MessageHistory,
-	SessionApi,
-	SessionDescription,
-	SessionSnapshot,
-} from "../kernel/api.ts";
+import type { Attachment, AttachOptions, MessageHistory, SessionApi, SessionSnapshot } from "../kernel/api.ts";
 import { type Caller, read } from "./caller.ts";
 import type { Result } from "./protocol.ts";
 
@@ -42,14 +30,10 @@ export class RemoteSession implements SessionApi {
 		this.workDir = workDir;
 	}
 
-	async send<T extends CommandType>(command: Extract<Command, { type: T }>): Promise<CommandValues[T]> {
+	async send<T extends CommandType>(command: CommandOf<T>): Promise<CommandValues[T]> {
 		const value = await this.#caller.request("session.send", { ...this.#place, command });
-		const schema: SchemaOf<CommandValues[T]> = commandValueSchemas[command.type as T];
+		const schema: SchemaOf<CommandValues[T]> = commands[command.type as T].value;
 		return read(command.type, schema, value);
-	}
-
-	description(): Promise<SessionDescription> {
-		return this.#caller.request("session.description", this.#place);
 	}
 
 	async attach(options: AttachOptions): Promise<Attachment> {
@@ -85,42 +69,6 @@ export class RemoteSession implements SessionApi {
 		const cursor = after === undefined ? {} : { after };
 		const { stream } = await this.#caller.request("session.events", { ...this.#place, ...cursor });
 		yield* readStoredEvents(this.#caller, stream);
-	}
-
-	async establish(): Promise<void> {
-		await this.#caller.request("session.establish", this.#place);
-	}
-
-	backgroundTasks(): Promise<readonly TaskView[]> {
-		return this.#caller.request("session.background-tasks", this.#place);
-	}
-
-	hasBackgroundNews(): Promise<boolean> {
-		return this.#caller.request("session.has-background-news", this.#place);
-	}
-
-	externalEvents(): Promise<readonly ExternalEvent[]> {
-		return this.#caller.request("session.external-events", this.#place);
-	}
-
-	async changeMcpServers(change: McpServersChange): Promise<void> {
-		await this.#caller.request("session.change-mcp-servers", { ...this.#place, change });
-	}
-
-	async endBackgroundTasks(): Promise<void> {
-		await this.#caller.request("session.end-background-tasks", this.#place);
-	}
-
-	async backgroundTaskEnded(signal: AbortSignal): Promise<void> {
-		if (signal.aborted) return;
-		const wait = randomUUID();
-		const abort = () => this.#caller.notify("wait.abort", { wait });
-		signal.addEventListener("abort", abort, { once: true });
-		try {
-			await this.#caller.request("session.background-task-ended", { ...this.#place, wait });
-		} finally {
-			signal.removeEventListener("abort", abort);
-		}
 	}
 
 	async stop(): Promise<void> {

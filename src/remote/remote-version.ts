@@ -1,2 +1,2 @@
 /** Protocol version between front ends and remote kernels. Both sides need the same. */
-export const remoteVersion = 15;
+export const remoteVersion = 16;

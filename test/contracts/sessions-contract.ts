@@ -221,7 +221,7 @@ export function describeSessions(name: string, reach: ReachSessions, lacks: Sess
 			const hooks = [{ event: "Stop", command: "look", matcher: "x", timeout: 5 }];
 			const { sessions } = await createSubject({}, { hooks });
 			const { session } = await sessions.create(withTools);
-			const { slashCommands, commandHooks, models, modes } = await session.description();
+			const { slashCommands, commandHooks, models, modes } = await session.send({ type: "session.describe" });
 			expect(modes).toEqual(["default", "plan", "auto", "yolo"]);
 			expect(models).toEqual((await sessions.models()).options);
 			expect(slashCommands.map(({ name: command }) => command)).toContain("compact");
@@ -526,16 +526,19 @@ export function describeSessions(name: string, reach: ReachSessions, lacks: Sess
 				const { sessions: later } = await createSubject({}, { store });
 				const again = await later.acquire(session.id);
 				expect((await again.session.conversation()).messages[0]).toEqual(rain);
-				expect(await again.session.hasBackgroundNews()).toBe(true);
+				expect(await again.session.send({ type: "tasks.list" })).toEqual({ tasks: [], hasNews: true });
 				expect(await again.session.send({ type: "context.add", text: "It rains.", name: "n" })).toEqual({
 					added: false,
 				});
-				const waiting = await again.session.externalEvents();
+				const waiting = await again.session.send({ type: "notification.list" });
 				expect(waiting).toHaveLength(64);
 				expect(waiting[0]).toEqual({ id: "e1", kind: "build.done", input: "all is well" });
 				await attachReader(again.session);
 				await again.startTurn("text: hello", { events: { taken: waiting.map(({ id }) => id) } });
-				await vi.waitFor(async () => expect(await again.session.externalEvents()).toEqual([]), 10_000);
+				await vi.waitFor(
+					async () => expect(await again.session.send({ type: "notification.list" })).toEqual([]),
+					10_000,
+				);
 			},
 		);
 
@@ -551,7 +554,7 @@ export function describeSessions(name: string, reach: ReachSessions, lacks: Sess
 				{ added: true, id: "e1" },
 				{ added: false, id: "e1" },
 			]);
-			expect(await session.externalEvents()).toHaveLength(1);
+			expect(await session.send({ type: "notification.list" })).toHaveLength(1);
 		});
 
 		it("are forked, whole or cut, loaded or not, and not while they work", async () => {
@@ -658,7 +661,7 @@ export function describeSessions(name: string, reach: ReachSessions, lacks: Sess
 			const store = createMemoryStore();
 			const { sessions: earlier } = await createSubject({}, { store });
 			const { session } = await earlier.create(plainRequest);
-			await session.establish();
+			await session.send({ type: "session.establish" });
 			await earlier.stop();
 			const { sessions } = await createSubject({}, { store });
 			expect((await sessions.acquire(session.id)).session.id).toBe(session.id);
@@ -667,19 +670,15 @@ export function describeSessions(name: string, reach: ReachSessions, lacks: Sess
 		it("have background tasks", async () => {
 			const { sessions } = await createSubject();
 			const { session } = await sessions.create(withTools);
-			expect(await session.backgroundTasks()).toEqual([]);
+			expect((await session.send({ type: "tasks.list" })).tasks).toEqual([]);
 		});
 
 		unless("background")("have background tasks, for whose end nobody has to wait", async () => {
 			const { sessions } = await createSubject();
 			const { session } = await sessions.create(withTools);
-			expect(await session.hasBackgroundNews()).toBe(false);
-			await session.endBackgroundTasks();
-			const aborting = new AbortController();
-			const waiting = session.backgroundTaskEnded(aborting.signal);
-			aborting.abort();
-			await waiting;
-			await session.backgroundTaskEnded(aborting.signal);
+			expect(await session.send({ type: "tasks.list" })).toEqual({ tasks: [], hasNews: false });
+			await session.send({ type: "tasks.end" });
+			expect(await session.send({ type: "tasks.wait", ids: ["bash-none"], seconds: 60 })).toEqual({ ended: true });
 		});
 
 		it("stop no task that there is not, and find files of the work directory", async () => {

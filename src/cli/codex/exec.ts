@@ -118,7 +118,7 @@ export async function runTurn(
 		await unlessAborted(session.begun ?? Promise.resolve(), signal);
 		send(projection.begin());
 		if (isConfined) await leaveOpenModes(session);
-		const { sandbox } = await session.description();
+		const { sandbox } = await session.send({ type: "session.describe" });
 		if (isConfined && sandbox?.status !== "active") {
 			send(projection.report(`Commands are refused: this machine has no sandbox (${sandbox?.why ?? "not set up"}).`));
 		}

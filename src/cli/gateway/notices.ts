@@ -108,7 +108,8 @@ export class Notices {
 			try {
 				const notices = toNotices(await handle.session.snapshot());
 				// A background subagent may ask after the turn has ended.
-				const isBusy = isRunning || notices.length > 0 || (await handle.session.backgroundTasks()).length > 0;
+				const isBusy =
+					isRunning || notices.length > 0 || (await handle.session.send({ type: "tasks.list" })).tasks.length > 0;
 				return isBusy ? notices : null;
 			} finally {
 				handle.release();

@@ -1,6 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
+import type { Command } from "../../api/commands.ts";
 import type { TurnOutcome } from "../../api/values/event.ts";
+import { sleep } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import type { TaskView } from "../../core/tools/operations.ts";
 import { awaitBackgroundWork } from "./print-background.ts";
@@ -28,19 +30,18 @@ function createSubject(tasks: TaskView[], outcome: TurnOutcome = { status: "fini
 	const ran: { readonly input: unknown; readonly origin: unknown }[] = [];
 	let news = 0;
 	let ended = 0;
-	const session = {
-		backgroundTasks: async () => [...tasks],
-		hasBackgroundNews: async () => news > 0,
-		endBackgroundTasks: async () => {
+	const send = async (command: Command): Promise<unknown> => {
+		if (command.type === "tasks.list") return { tasks: [...tasks], hasNews: news > 0 };
+		if (command.type === "tasks.end") {
 			ended += tasks.length;
 			tasks.length = 0;
-		},
-		backgroundTaskEnded: (signal: AbortSignal) =>
-			Promise.race([
-				next.promise,
-				new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true })),
-			]),
+			return null;
+		}
+		if (command.type !== "tasks.wait") throw new Error(`Nobody sends ${command.type} here.`);
+		const pause = sleep(clock, command.seconds * 1000, controller.signal);
+		return await Promise.race([next.promise.then(() => ({ ended: true })), pause.then(() => ({ ended: false }))]);
 	};
+	const session = { send: vi.fn().mockImplementation(send) };
 	let during = () => {};
 	const turns = {
 		async run(input: unknown, origin?: unknown) {
@@ -76,7 +77,7 @@ function createSubject(tasks: TaskView[], outcome: TurnOutcome = { status: "fini
 			reported.resolve();
 			await new Promise((resolve) => setImmediate(resolve));
 		},
-		wait: (ceiling: number) => awaitBackgroundWork({ session, turns, ceiling, clock }, controller.signal),
+		wait: (ceiling: number) => awaitBackgroundWork({ session, turns, ceiling }, controller.signal),
 	};
 }
 

@@ -1,19 +1,15 @@
 // Background results would be lost at exit, so the agent continues after each task (agent-kernel §1.9).
-import type { Clock } from "../../base/clock.ts";
+import { unlessAborted } from "../../base/abort.ts";
 import type { TaskView } from "../../core/tools/operations.ts";
 import type { SessionApi } from "../../kernel/api.ts";
 import type { Turns } from "./print-turns.ts";
 import { type PrintFailure, toFailure } from "./printer.ts";
 
 export interface BackgroundWait {
-	readonly session: Pick<
-		SessionApi,
-		"backgroundTasks" | "backgroundTaskEnded" | "hasBackgroundNews" | "endBackgroundTasks"
-	>;
+	readonly session: Pick<SessionApi, "send">;
 	readonly turns: Pick<Turns, "run">;
 	/** Maximum seconds to wait for a task. */
 	readonly ceiling: number;
-	readonly clock: Clock;
 }
 
 const reminder =
@@ -23,9 +19,8 @@ const reminder =
 export async function awaitBackgroundWork(wait: BackgroundWait, signal: AbortSignal): Promise<PrintFailure | null> {
 	const { session, turns } = wait;
 	for (;;) {
-		// In this order: a task that finishes in between has already published its notification.
-		const tasks = await session.backgroundTasks();
-		if (!(await session.hasBackgroundNews())) {
+		const { tasks, hasNews } = await session.send({ type: "tasks.list" });
+		if (!hasNews) {
 			if (tasks.length === 0) return null;
 			const late = await awaitEnd(wait, tasks, signal);
 			if (signal.aborted) return null;
@@ -40,21 +35,15 @@ export async function awaitBackgroundWork(wait: BackgroundWait, signal: AbortSig
 
 /** Waits for the first task to finish; returns a failure on timeout. */
 async function awaitEnd(
-	{ session, ceiling, clock }: BackgroundWait,
+	{ session, ceiling }: BackgroundWait,
 	tasks: readonly TaskView[],
 	signal: AbortSignal,
 ): Promise<PrintFailure | null> {
 	const seconds = Math.min(ceiling, Math.max(...tasks.map(({ timeout }) => timeout ?? ceiling)));
-	const late = new AbortController();
-	const withdraw = clock.after(seconds * 1000, () => late.abort());
-	try {
-		await session.backgroundTaskEnded(AbortSignal.any([signal, late.signal]));
-	} finally {
-		withdraw();
-	}
-	if (!late.signal.aborted) return null;
-	await session.endBackgroundTasks();
-	const ids = tasks.map(({ id }) => id).join(", ");
-	const message = `Background tasks were still running after ${seconds} s and were ended: ${ids}.`;
+	const ids = tasks.map(({ id }) => id);
+	const waited = await unlessAborted(session.send({ type: "tasks.wait", ids, seconds }), signal);
+	if (waited?.ended !== false) return null;
+	await session.send({ type: "tasks.end" });
+	const message = `Background tasks were still running after ${seconds} s and were ended: ${ids.join(", ")}.`;
 	return { message, code: "background-timeout", status: "failed", exitCode: 1 };
 }

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { AgentEvent, EventBody } from "../../api/values/event.ts";
 import type { SandboxDescription } from "../../kernel/api.ts";
 import { createSandboxNote } from "./print-sandbox.ts";
@@ -12,8 +12,12 @@ const call = (name: string) =>
 
 async function notesOf(sandbox: SandboxDescription | null, isDue: boolean, ...names: readonly string[]) {
 	const notes: string[] = [];
-	const description = async () => ({ slashCommands: [], commandHooks: [], models: [], modes: [], sandbox });
-	const take = createSandboxNote({ description }, isDue, (text) => void notes.push(text));
+	const description = { slashCommands: [], commandHooks: [], models: [], modes: [], sandbox };
+	const take = createSandboxNote(
+		{ send: vi.fn().mockResolvedValue(description) },
+		isDue,
+		(text) => void notes.push(text),
+	);
 	for (const name of names) take(call(name));
 	await Promise.resolve();
 	return notes;

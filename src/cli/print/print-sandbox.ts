@@ -7,7 +7,7 @@ const unconfinedNote =
 	"Commands run with your rights: this machine has no working sandbox (on Linux, install bubblewrap; see 'agentwire docs sandbox').";
 
 export function createSandboxNote(
-	session: Pick<SessionApi, "description">,
+	session: Pick<SessionApi, "send">,
 	isDue: boolean,
 	complain: (text: string) => void,
 ): (event: AgentEvent) => void {
@@ -15,6 +15,8 @@ export function createSandboxNote(
 	return ({ body }) => {
 		if (isSaid || body.type !== "tool.requested" || body.call.function.name !== "Shell") return;
 		isSaid = true;
-		void session.description().then(({ sandbox }) => complain(sandbox === null ? unconfinedNote : confinedNote));
+		void session
+			.send({ type: "session.describe" })
+			.then(({ sandbox }) => complain(sandbox === null ? unconfinedNote : confinedNote));
 	};
 }

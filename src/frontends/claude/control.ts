@@ -96,7 +96,7 @@ function createHandlers(conversation: Conversation, host: HostApi): Handlers {
 		},
 		async mcp_reconnect({ serverName }) {
 			const { handle } = await conversation.open();
-			await handle.session.changeMcpServers({ kind: "reload", name: serverName });
+			await handle.session.send({ type: "mcp-servers.change", change: { kind: "reload", name: serverName } });
 			return {};
 		},
 		// Notices such as a changed tool list, which was read when the session was opened.

@@ -189,7 +189,7 @@ export class Conversation {
 		await this.#clientTools.connect(this.#servers, this.#gone.signal);
 		const { handle, source } = await openSession(this.#host.sessions, this.#options);
 		const { session } = handle;
-		const description = await session.description();
+		const description = await session.send({ type: "session.describe" });
 		const attachment = await session.attach({
 			client: { name: "claude-sdk", version: null },
 			tools: this.#clientTools.declarations,

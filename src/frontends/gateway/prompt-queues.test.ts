@@ -208,7 +208,7 @@ describe("PromptQueues", () => {
 	it("forgets a session once what waited for it was sent", async () => {
 		const { host } = await createHost();
 		const { session, release } = await host.create(plainRequest);
-		await session.establish();
+		await session.send({ type: "session.establish" });
 		const client = await attachReader(session);
 		release();
 		const read = vi.fn(async () => []);

@@ -121,7 +121,7 @@ export class KimiConnection implements SharedConnection {
 		await this.#refuseWhenBusy();
 		const { session } = this.#kernelApi;
 		const declared = params.external_tools ?? [];
-		const description = await session.description();
+		const description = await session.send({ type: "session.describe" });
 		this.#audience = { ...this.#audience, declared: params.protocol_version };
 		this.#deltaLines = createDeltaLines(this.#audience);
 		this.#client = params.client ?? this.#client;

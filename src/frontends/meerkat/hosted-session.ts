@@ -108,7 +108,7 @@ export class HostedSession {
 		const hosted = new HostedSession(handle, kernelApi, peer, client, remembered);
 		const answers = client.answers();
 		// Before attaching: an attachment leaked by a failure here would send events forever.
-		const { slashCommands } = await handle.session.description();
+		const { slashCommands } = await handle.session.send({ type: "session.describe" });
 		const attachment = await handle.session.attach({
 			client: null,
 			tools: declared,

@@ -41,7 +41,7 @@ export class McpMethods {
 	#change(id: string, change: McpServersChange): Promise<McpResult> {
 		const target = change.kind === "add" ? change.server.name : change.name;
 		return this.#sessions.using(id, async (handle) => {
-			await handle.session.changeMcpServers(change);
+			await handle.session.send({ type: "mcp-servers.change", change });
 			const attached = await this.#sessions.attach(handle);
 			if (change.kind === "remove") attached.unstageServer(change.name);
 			else if (target !== null) attached.stageServer(change.kind, target);

@@ -147,7 +147,7 @@ export class SessionMethods {
 				const attached = await this.#sessions.attach(handle);
 				attached.announce(preloaded.events);
 				// The client gets its id, so the session must exist for later requests.
-				await handle.session.establish();
+				await handle.session.send({ type: "session.establish" });
 			});
 			handle.release();
 			return client.codec().located(id);

@@ -107,7 +107,8 @@ export function createOperationHandlers({ sessions, server }: OperationParts): O
 		"sessions.delete": ({ sessionId }) => nothing(sessions.delete(sessionId)),
 		"session.snapshot": ({ sessionId }) =>
 			look(sessionId, async ({ session }) => toShownSnapshot(await session.snapshot())),
-		"session.description": ({ sessionId }) => look(sessionId, ({ session }) => session.description()),
+		"session.description": ({ sessionId }) =>
+			look(sessionId, ({ session }) => session.send({ type: "session.describe" })),
 		"session.history": ({ sessionId, after, limit = pageLength }) =>
 			look(sessionId, async ({ session }) => {
 				const start = after ?? { ...(await session.snapshot()).cursor, seq: 0 };
@@ -123,9 +124,9 @@ export function createOperationHandlers({ sessions, server }: OperationParts): O
 				return { events, cursor, isEnd: true };
 			}),
 		"session.background-tasks": ({ sessionId }) =>
-			look(sessionId, async ({ session }) => [...(await session.backgroundTasks())]),
+			look(sessionId, async ({ session }) => [...(await session.send({ type: "tasks.list" })).tasks]),
 		"session.change-mcp-servers": ({ sessionId, change }) =>
-			use(sessionId, ({ session }) => nothing(session.changeMcpServers(change))),
+			use(sessionId, ({ session }) => session.send({ type: "mcp-servers.change", change })),
 		"background-task.stop": ({ sessionId, id }) =>
 			look(sessionId, ({ session }) => session.send({ type: "task.stop", id })),
 		"files.find": ({ sessionId, query }) =>
@@ -256,7 +257,7 @@ export async function createSession(
 ): Promise<OperationResult<"sessions.create">> {
 	const handle = await sessions.create(options);
 	try {
-		await handle.session.establish();
+		await handle.session.send({ type: "session.establish" });
 		return { sessionId: handle.session.id, workDir: handle.session.workDir };
 	} finally {
 		handle.release();

@@ -9,6 +9,7 @@ import {
 	type ModelScript,
 	say,
 } from "../../../test/support/models/scripted-model.ts";
+import { untilTasksEnd } from "../../../test/support/sessions/background-work.ts";
 import { backgroundSettings, createQuietParts } from "../../../test/support/sessions/session-doubles.ts";
 import {
 	agentCall,
@@ -51,10 +52,7 @@ async function createSubject(small: Model, options: SubagentOptions = {}, change
 		runtime: async () => (await (await tasks.list())[0]?.runtime()) ?? null,
 		output: async () => String((await (await tasks.list())[0]?.outputTail(10_000))?.bytes),
 		/** Resolves once no task is active any more. */
-		over: async () => {
-			const signal = new AbortController().signal;
-			while ((await subject.session.backgroundTasks()).length > 0) await subject.session.backgroundTaskEnded(signal);
-		},
+		over: () => untilTasksEnd(subject.session),
 		news: async () => (await subject.double.stored.notifications.list()).map(({ notification }) => notification.type),
 	};
 }
@@ -102,7 +100,7 @@ describe("a subagent in the background", () => {
 			timeout: backgroundSettings.agentTaskTimeoutS,
 			agent: { subagentType: "small", prompt: "do it", modelOverride: null },
 		});
-		expect(await subject.session.backgroundTasks()).toMatchObject([
+		expect((await subject.session.send({ type: "tasks.list" })).tasks).toMatchObject([
 			{ id: task.spec.id, kind: "agent", status: "running", description: "a task" },
 		]);
 		gate.open();
@@ -463,9 +461,8 @@ describe("a start in the background", () => {
 			"Agent failed",
 			"Agent already running",
 		]);
-		const ended = subject.session.backgroundTaskEnded(new AbortController().signal);
 		gate.open();
-		await ended;
+		await untilTasksEnd(subject.session);
 		const { S } = await subject.run();
 		expect(S?.output).toContain(`agent_id: ${resume}\nresumed: true\n`);
 	});

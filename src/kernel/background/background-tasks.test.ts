@@ -150,10 +150,10 @@ describe("the background tasks of a session", () => {
 			const tasks = create();
 			const id = idOf(await tasks.startCommand(request, "c1"));
 			expect(await activeIds(tasks)).toEqual([id]);
-			const ended = tasks.nextEnd(new AbortController().signal);
+			const ended = tasks.wait([id], 60_000, new AbortController().signal);
 			await say(id, { status: "completed", exitCode: 0 });
 			workers[0]?.gone.resolve();
-			await ended;
+			expect(await ended).toBe(true);
 			expect([await activeIds(tasks), await news()]).toEqual([[], ["task.completed"]]);
 		});
 
@@ -239,7 +239,7 @@ describe("the background tasks of a session", () => {
 			const id = idOf(await tasks.startCommand(request, "c1"));
 			const never = new AbortController();
 			let returned = 0;
-			const wait = (signal = never.signal) => tasks.wait(id, 30_000, signal).then(() => (returned += 1));
+			const wait = (signal = never.signal) => tasks.wait([id], 30_000, signal).then(() => (returned += 1));
 			const late = wait();
 			await settle();
 			clock.advance(29_999);

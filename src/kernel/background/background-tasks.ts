@@ -1,7 +1,6 @@
 // Starts, follows, finds and ends background tasks; every ended task publishes a notification.
 
 import { isFinal } from "../../api/values/task-status.ts";
-import { unlessAborted } from "../../base/abort.ts";
 import { sleep } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { errorText } from "../../base/errors.ts";
@@ -70,20 +69,20 @@ export class BackgroundTasks {
 		return [...this.#active.values()];
 	}
 
-	async nextEnd(signal: AbortSignal): Promise<void> {
-		await unlessAborted(this.#nextEnd.promise, signal);
-	}
-
-	async wait(id: string, milliseconds: number, signal: AbortSignal): Promise<void> {
+	/** Waits up to this many milliseconds until one of these tasks has ended; returns whether one has. */
+	async wait(ids: readonly string[], milliseconds: number, signal: AbortSignal): Promise<boolean> {
 		await this.find();
-		const task = this.#active.get(id);
-		if (task === undefined) return;
+		const ends: Promise<void>[] = [];
+		for (const id of ids) {
+			const task = this.#active.get(id);
+			if (task === undefined) return true;
+			ends.push(this.#endOf(task));
+		}
 		const late = new AbortController();
-		await Promise.race([
-			this.#endOf(task),
-			sleep(this.#settings.clock, milliseconds, AbortSignal.any([signal, late.signal])),
-		]);
+		const pause = sleep(this.#settings.clock, milliseconds, AbortSignal.any([signal, late.signal]));
+		const hasEnded = await Promise.race([...ends.map((end) => end.then(() => true)), pause.then(() => false)]);
 		late.abort();
+		return hasEnded;
 	}
 
 	async stop(id: string, reason: string): Promise<void> {

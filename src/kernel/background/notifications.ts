@@ -1,7 +1,7 @@
 // Each is persisted once, delivered to clients in turns, and given to the model. A crash may repeat a delivery, not lose it.
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
-import type { Command } from "../../api/values/command.ts";
+import type { CommandOf } from "../../api/commands.ts";
 import { inputText, type UserInput, userInputSchema } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import type { EventBody } from "../../api/values/event.ts";
@@ -31,7 +31,7 @@ type Sink = "llm" | "wire";
 
 const external = "external";
 
-export type AddedEvent = Omit<Extract<Command, { type: "notification.add" }>, "type">;
+export type AddedEvent = Omit<CommandOf<"notification.add">, "type">;
 
 export interface AgentNotice {
 	readonly text: string;

@@ -22,7 +22,7 @@ export function createTaskOperations(background: BackgroundTasks, stored: Stored
 			const views = activeOnly ? await activeViews(background) : await toViews(await stored.list());
 			return views.toReversed();
 		},
-		wait: (id, seconds, signal) => background.wait(id, seconds * 1000, signal),
+		wait: async (id, seconds, signal) => void (await background.wait([id], seconds * 1000, signal)),
 		async output(id, limit) {
 			const task = await stored.find(id);
 			if (task === null) return null;

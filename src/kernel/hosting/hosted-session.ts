@@ -17,7 +17,7 @@ export function toInfo(id: string, chosen: ChosenOptions, session: Session | nul
 /** Also true when unknown. */
 export async function mayHaveBackgroundWork(session: Session, log: Log): Promise<boolean> {
 	try {
-		return (await session.backgroundTasks()).length > 0;
+		return (await session.send({ type: "tasks.list" })).tasks.length > 0;
 	} catch (thrown) {
 		log.warn("The background work of a session is not known.", { session: session.id, error: thrown });
 		return true;
@@ -38,7 +38,7 @@ async function endTurn(session: Session): Promise<void> {
 /** Ends the turn and all background work, including work that may outlive the session. */
 export async function endWork(session: Session, log: Log): Promise<void> {
 	await endTurn(session);
-	await session.endBackgroundTasks().catch((thrown: unknown) => {
+	await session.send({ type: "tasks.end" }).catch((thrown: unknown) => {
 		// Background work ends once its files are gone.
 		log.warn("The background work of a session could not be ended.", { session: session.id, error: thrown });
 	});

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createHost, runTurn } from "../../../test/support/sessions/session-host.ts";
 import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
 import { createDeferred } from "../../base/deferred.ts";
@@ -123,10 +123,10 @@ describe("a host of sessions", () => {
 		const { host } = await createHost({ loaded_sessions: 2 });
 		const busy = await used(await host.create(plainRequest));
 		const other = await used(await host.create(plainRequest));
-		busy.backgroundTasks = async () => [task];
+		vi.spyOn(busy, "send").mockResolvedValue({ tasks: [task], hasNews: false });
 		(await host.create(plainRequest)).release();
 		expect((await host.acquire(busy.id)).session).toBe(busy);
-		other.backgroundTasks = async () => [];
+		vi.spyOn(other, "send").mockResolvedValue({ tasks: [], hasNews: false });
 		const held = await host.acquire(other.id);
 		await expect(host.create(plainRequest)).rejects.toMatchObject({ code: "overloaded" });
 		held.release();
@@ -137,7 +137,7 @@ describe("a host of sessions", () => {
 		const { host } = await createHost({ loaded_sessions: 2 });
 		const unknown = await used(await host.create(plainRequest));
 		await used(await host.create(plainRequest));
-		unknown.backgroundTasks = () => Promise.reject(new Error("EIO"));
+		vi.spyOn(unknown, "send").mockRejectedValue(new Error("EIO"));
 		(await host.create(plainRequest)).release();
 		expect((await host.acquire(unknown.id)).session).toBe(unknown);
 	});

@@ -46,7 +46,7 @@ it("gives a session no skill whose file a rule keeps from it, though a list of a
 	searching.resolve();
 	const session = await creating;
 	for (const { skills } of await Promise.all([first, second])) expect(skills.map(({ name }) => name)).toEqual(all);
-	const names = (await session.description()).slashCommands
+	const names = (await session.send({ type: "session.describe" })).slashCommands
 		.map(({ name }) => name)
 		.filter((name) => name.startsWith("skill:"));
 	expect(names).toEqual(["skill:open"]);

@@ -1,4 +1,4 @@
-import type { Command } from "../../api/values/command.ts";
+import type { CommandOf } from "../../api/commands.ts";
 import type { UserInput } from "../../api/values/content.ts";
 import type { TurnStartOptions } from "../../api/values/turn-options.ts";
 
@@ -6,7 +6,7 @@ import type { TurnStartOptions } from "../../api/values/turn-options.ts";
 export function toTurnStart(
 	input: UserInput,
 	{ key, takeOver, trace, ...options }: TurnStartOptions = {},
-): Extract<Command, { type: "turn.start" }> {
+): CommandOf<"turn.start"> {
 	return {
 		type: "turn.start",
 		input,

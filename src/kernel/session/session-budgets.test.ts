@@ -9,6 +9,7 @@ import {
 	parts,
 	say,
 } from "../../../test/support/models/scripted-model.ts";
+import { untilTasksEnd } from "../../../test/support/sessions/background-work.ts";
 import { noLimits } from "../../../test/support/sessions/session-doubles.ts";
 import { type ClientDouble, createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
 import { createSubagentSubject, longReport } from "../../../test/support/sessions/subagent-subject.ts";
@@ -348,8 +349,7 @@ describe("subagents", () => {
 			parts: { budgets: budgets({ turn: { tokens: 21 }, session: { "tool-calls": 3 } }) },
 		});
 		await subject.run();
-		const over = new AbortController().signal;
-		while ((await subject.session.backgroundTasks()).length > 0) await subject.session.backgroundTaskEnded(over);
+		await untilTasksEnd(subject.session);
 		expect(small.requests).toHaveLength(2);
 		expect((await createSessionDouble(store)).stored.summary.used).toEqual({
 			tokens: 40,

@@ -88,7 +88,7 @@ describe("mode.set", () => {
 			message: expect.stringContaining("/etc/other.toml"),
 		});
 		await expect(set(subject, "plan")).rejects.toMatchObject({ code: "unsupported" });
-		const { modes, slashCommands } = await subject.session.description();
+		const { modes, slashCommands } = await subject.session.send({ type: "session.describe" });
 		expect(modes).toEqual(["default"]);
 		expect(slashCommands.map(({ name }) => name)).not.toContain("yolo");
 		expect(slashCommands.map(({ name }) => name)).toContain("afk");

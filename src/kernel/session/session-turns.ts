@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import type { Command, CommandValues } from "../../api/values/command.ts";
+import type { CommandOf, CommandValues } from "../../api/commands.ts";
 import type { UserInput } from "../../api/values/content.ts";
 import type { TurnOptions } from "../../api/values/turn-options.ts";
 import { never } from "../../base/abort.ts";
@@ -15,7 +15,6 @@ import { changeTurnOptions, joinTurnOptions } from "../turn/turn-options.ts";
 import type { AssembledSession } from "./assemble.ts";
 import type { SessionParts } from "./session-parts.ts";
 
-type CommandOf<T extends Command["type"]> = Extract<Command, { type: T }>;
 type StartOptions = TurnStart & { readonly options: TurnOptions };
 
 export class SessionTurns {

@@ -2,19 +2,17 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import type { Command, CommandType, CommandValues } from "../../api/values/command.ts";
+import type { CommandOf, CommandType, CommandValues } from "../../api/commands.ts";
 import { textPart } from "../../api/values/content.ts";
 import type { AgentEvent, Cursor } from "../../api/values/event.ts";
 import { isFinal } from "../../api/values/task-status.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
-import type { TaskView } from "../../core/tools/operations.ts";
 import type { FileCheckout } from "../../ports/workspace/file-history.ts";
 import type {
 	Attachment,
 	AttachOptions,
 	ClientToolDeclaration,
-	ExternalEvent,
 	ForkFiles,
 	McpServersChange,
 	MessageHistory,
@@ -32,7 +30,7 @@ import { SessionTurns } from "./session-turns.ts";
 import { WarmUp } from "./warm-up.ts";
 
 type CommandHandlers = {
-	readonly [T in CommandType]: (command: Extract<Command, { type: T }>) => CommandValues[T] | Promise<CommandValues[T]>;
+	readonly [T in CommandType]: (command: CommandOf<T>) => CommandValues[T] | Promise<CommandValues[T]>;
 };
 
 const noTools: CheckedTools = { tools: new Map(), rejected: [] };
@@ -56,7 +54,17 @@ export class Session implements SessionApi {
 		"context.add": this.#claimed(({ text, name }) => this.#addToContext(text, name)),
 		"notification.add": this.#claimed((event) => this.#assembled.notifications.add(event)),
 		"turn-options.set": this.#claimed(({ options }) => this.#turns.setOptions(options)),
+		"notification.list": () => this.#assembled.notifications.externalEvents(),
+		"tasks.list": async () => ({
+			tasks: await toViews((await this.#assembled.background.active()).map(({ stored }) => stored)),
+			// In this order: a task that ends in between has published its notification.
+			hasNews: await this.#assembled.notifications.hasNotices(),
+		}),
 		"task.stop": this.#claimed(({ id }) => this.#stopTask(id)),
+		"tasks.end": () => nothing(this.#assembled.background.endEverything()),
+		"tasks.wait": async ({ ids, seconds }) => ({
+			ended: await this.#assembled.background.wait(ids, seconds * 1000, this.#stopping.signal),
+		}),
 		"files.find": ({ query }) => this.#parts.findFiles(query),
 		// Reading the history finishes a restore that a killed process left incomplete.
 		"files.changes": this.#claimed(({ id }) => this.#assembled.rewind.changes(id)),
@@ -72,6 +80,9 @@ export class Session implements SessionApi {
 			if (!request.dryRun) this.#refuseTurn();
 			return this.#assembled.rewind.rewind(request);
 		}),
+		"session.describe": () => this.#describe(),
+		"session.establish": () => nothing(this.#parts.stored.establish()),
+		"mcp-servers.change": ({ change }) => this.#changeMcpServers(change),
 		"interaction.respond": ({ interactionId, clientId = null, answer }) => {
 			const { interactions, clients } = this.#assembled;
 			const by = { kind: "client", clientId, name: clients.nameOf(clientId) } as const;
@@ -80,7 +91,7 @@ export class Session implements SessionApi {
 		},
 	};
 	readonly #turns: SessionTurns;
-	readonly #startHooks = new AbortController();
+	readonly #stopping = new AbortController();
 	readonly #additions = createKeyedQueue();
 	#begun: Promise<void> = Promise.resolve();
 	#closing = false;
@@ -110,7 +121,7 @@ export class Session implements SessionApi {
 		});
 	}
 
-	async send<T extends CommandType>(command: Extract<Command, { type: T }>): Promise<CommandValues[T]> {
+	async send<T extends CommandType>(command: CommandOf<T>): Promise<CommandValues[T]> {
 		const handle: CommandHandlers[T] = this.#handlers[command.type as T];
 		return handle(command);
 	}
@@ -162,7 +173,7 @@ export class Session implements SessionApi {
 		return this.#assembled.clients.name();
 	}
 
-	async description(): Promise<SessionDescription> {
+	async #describe(): Promise<SessionDescription> {
 		const { commands, hooks, modes } = this.#assembled;
 		const slashCommands = commands.listed.map(({ name, description, aliases }) => ({ name, description, aliases }));
 		const models = await this.#parts.models.options();
@@ -223,7 +234,7 @@ export class Session implements SessionApi {
 		const source = this.#parts.stored.existed ? "resume" : "startup";
 		const hook = { event: "SessionStart", target: source, input: { source } } as const;
 		try {
-			await this.#assembled.hooks.run(hook, null, this.#startHooks.signal);
+			await this.#assembled.hooks.run(hook, null, this.#stopping.signal);
 		} catch (thrown) {
 			this.#parts.log.error("The hooks of a session's start could not be run.", { session: this.id, error: thrown });
 		}
@@ -255,37 +266,12 @@ export class Session implements SessionApi {
 		};
 	}
 
-	async backgroundTasks(): Promise<readonly TaskView[]> {
-		return await toViews((await this.#assembled.background.active()).map(({ stored }) => stored));
-	}
-
-	hasBackgroundNews(): Promise<boolean> {
-		return this.#assembled.notifications.hasNotices();
-	}
-
-	/** External events that the model has not received yet. */
-	externalEvents(): Promise<readonly ExternalEvent[]> {
-		return this.#assembled.notifications.externalEvents();
-	}
-
-	async changeMcpServers(change: McpServersChange): Promise<void> {
+	#changeMcpServers(change: McpServersChange): null {
 		const { servers } = this.#assembled;
 		this.#checkOpen();
 		if (servers === null) throw new KernelError("unsupported", `The session ${this.id} uses no MCP servers.`);
 		servers.change(change);
-	}
-
-	endBackgroundTasks(): Promise<void> {
-		return this.#assembled.background.endEverything();
-	}
-
-	backgroundTaskEnded(signal: AbortSignal): Promise<void> {
-		return this.#assembled.background.nextEnd(signal);
-	}
-
-	/** Persists the session before anything has happened in it, so that a later process finds it. */
-	establish(): Promise<void> {
-		return this.#parts.stored.establish();
+		return null;
 	}
 
 	hasTurn(key: string): boolean {
@@ -385,7 +371,7 @@ export class Session implements SessionApi {
 	async stop(): Promise<void> {
 		const { turn, background, interactions, sideQuestions, title, servers, clients } = this.#assembled;
 		this.#closing = true;
-		this.#startHooks.abort();
+		this.#stopping.abort();
 		// Runs concurrently with the other shutdown steps; `close` waits for it.
 		void background.end();
 		interactions.settleAll();
@@ -464,4 +450,9 @@ export class Session implements SessionApi {
 		await delivered;
 		return { planMode: enabled };
 	}
+}
+
+async function nothing(work: Promise<void>): Promise<null> {
+	await work;
+	return null;
 }

@@ -306,6 +306,6 @@ describe("a side question as its own prompt", () => {
 
 	it("is listed with the other slash commands", async () => {
 		const { session } = await createSubject(createScriptedModel([]));
-		expect((await session.description()).slashCommands.map(({ name }) => name)).toContain("btw");
+		expect((await session.send({ type: "session.describe" })).slashCommands.map(({ name }) => name)).toContain("btw");
 	});
 });

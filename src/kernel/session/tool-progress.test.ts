@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToolPlace, type ToolPlace } from "../../../test/support/host/tool-environment.ts";
 import { call, createScriptedModel, done, say } from "../../../test/support/models/scripted-model.ts";
+import { untilTasksEnd } from "../../../test/support/sessions/background-work.ts";
 import { backgroundSettings } from "../../../test/support/sessions/session-doubles.ts";
 import { createSessionSubject, type SessionSubject } from "../../../test/support/sessions/session-subject.ts";
 import {
@@ -203,9 +204,8 @@ describe("progress of a call of a subagent", () => {
 		]);
 		const model = createCallingModel([agentCall("a1", { subagent_type: "small", ...changes })]);
 		const subject = await createSubagentSubject(model, { tool, models: { small }, attach: { wantsProgress: true } });
-		const ended = subject.session.backgroundTaskEnded(new AbortController().signal);
 		await subject.run();
-		if ("run_in_background" in changes) await ended;
+		if ("run_in_background" in changes) await untilTasksEnd(subject.session);
 		expect(executed).toBe(1);
 		return subject.events.filter(({ body }) => body.type === "tool.progress");
 	};
@@ -267,9 +267,8 @@ describe("Shell", () => {
 		await task?.appendOutput("bye\n");
 		clock.advance(250);
 		expect(await watching.next("tool.progress")).toEqual({ ...progress, text: "bye\n", offset: 10 });
-		const ended = session.backgroundTaskEnded(new AbortController().signal);
 		gone.resolve();
-		await ended;
+		await untilTasksEnd(session);
 		expect((await session.snapshot()).unfinished).toEqual([]);
 		expect(first.bodies.map(({ type }) => type)).not.toContain("tool.progress");
 	});

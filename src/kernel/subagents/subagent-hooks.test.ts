@@ -8,6 +8,7 @@ import {
 	type ModelScript,
 	say,
 } from "../../../test/support/models/scripted-model.ts";
+import { untilTasksEnd } from "../../../test/support/sessions/background-work.ts";
 import {
 	agentCall,
 	createCallingModel,
@@ -348,8 +349,7 @@ describe("the hooks of a subagent in the background", () => {
 		]);
 		const subject = await createSubject(model, hooks, decide, { models: { small } });
 		await subject.run();
-		const signal = new AbortController().signal;
-		while ((await subject.session.backgroundTasks()).length > 0) await subject.session.backgroundTaskEnded(signal);
+		await untilTasksEnd(subject.session);
 		const [task] = await subject.double.stored.tasks.list();
 		return { ...subject, runtime: await task?.runtime(), output: String((await task?.outputTail(10_000))?.bytes) };
 	};

@@ -1,6 +1,6 @@
 // What a client of this campaign has of a session, wherever the session is: an adapter for each way to reach it.
 import type { Socket } from "node:net";
-import type { Command, CommandType, CommandValues } from "../../../src/api/values/command.ts";
+import type { CommandOf, CommandType, CommandValues } from "../../../src/api/commands.ts";
 import type { AgentEvent, Cursor } from "../../../src/api/values/event.ts";
 import type { Attachment, AttachOptions, SessionApi, SessionSnapshot } from "../../../src/kernel/api.ts";
 import { connectRemote, createSocketPair, offerSession, type Remote } from "../../support/host/remote-sessions.ts";
@@ -8,7 +8,7 @@ import { connectRemote, createSocketPair, offerSession, type Remote } from "../.
 /** One client's way to the session. */
 export interface SessionAccess {
 	attach(options: AttachOptions): Promise<Attachment>;
-	send<T extends CommandType>(command: Extract<Command, { type: T }>): Promise<CommandValues[T]>;
+	send<T extends CommandType>(command: CommandOf<T>): Promise<CommandValues[T]>;
 	snapshot(): Promise<SessionSnapshot>;
 	events(after?: Cursor): AsyncIterable<readonly AgentEvent[]>;
 }

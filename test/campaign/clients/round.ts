@@ -1,7 +1,7 @@
 // One round: clients come, read, answer and go while turns run; at the end everybody reads, and everything is compared with
 // the journal.
 
-import type { Command, CommandType, CommandValues } from "../../../src/api/values/command.ts";
+import type { CommandOf, CommandType, CommandValues } from "../../../src/api/commands.ts";
 import type { AgentEvent } from "../../../src/api/values/event.ts";
 import type { Answer, Interaction, InteractionFailure } from "../../../src/api/values/interaction.ts";
 import { KernelError } from "../../../src/base/errors.ts";
@@ -194,7 +194,7 @@ function present({ clients }: Round, who: number): CampaignClient | null {
 async function send<T extends CommandType>(
 	round: Round,
 	who: number,
-	command: Extract<Command, { type: T }>,
+	command: CommandOf<T>,
 ): Promise<CommandValues[T] | null> {
 	const client = present(round, who);
 	try {

@@ -1,5 +1,5 @@
 // What has to hold of a round once everybody has read everything (docs/explanation/guarantees.md).
-import type { CommandValues } from "../../../src/api/values/command.ts";
+import type { CommandValues } from "../../../src/api/commands.ts";
 import type { AgentEvent } from "../../../src/api/values/event.ts";
 import type { Interaction, SettledBy } from "../../../src/api/values/interaction.ts";
 import type { AnswerKind } from "./actions.ts";

@@ -37,18 +37,23 @@ export function reachSession(base: SessionApi, id: string, way: GatewayWay): Ses
 	return withOwn(base, {
 		attach: (options: AttachOptions) => way.attach(id, options),
 		send({ type, ...params }: { readonly type: string }): Promise<unknown> {
+			// A session that was created by a request is found by the next.
+			if (type === "session.establish") return Promise.resolve(null);
+			if (type === "tasks.list") {
+				const listing = way.call("session.background-tasks", { sessionId: id });
+				return listing.then((tasks) => ({ tasks, hasNews: false }));
+			}
 			if (type === "plan-mode.set") return way.call("mode.set", { sessionId: id, mode: "plan" });
 			return way.call(methodNames[type] ?? type, { sessionId: id, ...params });
 		},
 		snapshot: async () => toSnapshot(await way.call("session.snapshot", { sessionId: id })),
-		description: () => way.call("session.description", { sessionId: id }),
-		backgroundTasks: () => way.call("session.background-tasks", { sessionId: id }),
 		events: (after?: Cursor) => way.history(id, after),
 	});
 }
 
 /** The methods of the commands that have another name there. */
 const methodNames: Readonly<Record<string, string>> = {
+	"session.describe": "session.description",
 	"title.set": "sessions.rename",
 	"task.stop": "background-task.stop",
 };

@@ -87,8 +87,6 @@ function reach(id: string, workDir: string, way: GatewayWay): SessionApi {
 	const base = withOwn(unoffered<SessionApi>(), {
 		id,
 		workDir,
-		// A session that was created by a request is found by the next.
-		establish: async () => {},
 	});
 	return reachSession(base, id, way);
 }

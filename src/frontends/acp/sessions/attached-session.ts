@@ -87,7 +87,7 @@ export class AttachedSession {
 		peer: Peer,
 		client: AttachedClient,
 	): Promise<AttachedSession> {
-		const description = await session.description();
+		const description = await session.send({ type: "session.describe" });
 		const attachment = await session.attach(toAttachOptions(client));
 		return new AttachedSession(session, attachment, description, client, kernelApi, peer);
 	}
@@ -162,7 +162,7 @@ export class AttachedSession {
 	}
 
 	async commands(): Promise<CommandsUpdate["availableCommands"]> {
-		const { slashCommands } = await this.#session.description();
+		const { slashCommands } = await this.#session.send({ type: "session.describe" });
 		return slashCommands.map(({ name, description }) => ({ name, description, input: { hint: "optional" } }));
 	}
 

@@ -16,7 +16,7 @@ describe("AttachedSessions", () => {
 	it("attaches anew after the history could not be read", async () => {
 		const { host, clock, files } = await createHost();
 		const handle = await host.create(plainRequest);
-		await handle.session.establish();
+		await handle.session.send({ type: "session.establish" });
 		const hook = { kind: "client", event: "UserPromptSubmit", matcher: "", timeout: 30, subscriptionId: "h" } as const;
 		const other = await attachReader(handle.session, { hooks: [hook] });
 		// While a turn runs, the history says of what it consists so far.

@@ -1,4 +1,4 @@
-import type { CommandValues } from "../../../api/values/command.ts";
+import type { CommandValues } from "../../../api/commands.ts";
 import { type SessionMode, sessionModes } from "../../../api/values/session-mode.ts";
 import { KernelError } from "../../../base/errors.ts";
 import type { ModelChoice, ModelOption, SessionApi, SessionDescription } from "../../../kernel/api.ts";

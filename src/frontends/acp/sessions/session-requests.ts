@@ -81,7 +81,7 @@ export class SessionRequests {
 		const attach = async () => {
 			const attached = await this.#attached.attach(handle);
 			// The client gets its id, and may load it in a later process before prompting.
-			await handle.session.establish();
+			await handle.session.send({ type: "session.establish" });
 			return attached;
 		};
 		const attached = await attach().catch(async (thrown: unknown) => {

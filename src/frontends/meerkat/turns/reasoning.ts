@@ -11,7 +11,7 @@ export async function checkReasoning(
 ): Promise<void> {
 	const [{ model, thinkingBudget: chosen }, { models }] = await Promise.all([
 		session.snapshot(),
-		session.description(),
+		session.send({ type: "session.describe" }),
 	]);
 	const option = models.find((each) => each.alias === (alias ?? model?.alias));
 	if (params === null) {

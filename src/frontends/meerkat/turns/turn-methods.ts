@@ -89,7 +89,7 @@ export class TurnMethods {
 			const model = await this.#wantedModel(params, handle.info);
 			if (isContract) await checkReasoning(handle.session, params.provider_params, model);
 			const skills = isContract ? await chooseSkills(params.skill_refs, this.#sessions.kernelApi.sessions) : noSkills;
-			const events = await handle.session.externalEvents();
+			const events = await handle.session.send({ type: "notification.list" });
 			if (events.length > 0) {
 				const { ended } = await startInRoom(() =>
 					attached.start(handle, {
