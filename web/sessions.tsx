@@ -2,7 +2,7 @@
 import { effect, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { SessionSummary } from "../src/ports/store/session-store.ts";
+import type { SessionSummary } from "../src/api/session-list.ts";
 import { Icon } from "./icons.tsx";
 import { access, archived, attempt, busy, currentId, leave, open, sessions, unarchive } from "./store.ts";
 import { Visible } from "./visible.tsx";

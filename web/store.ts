@@ -1,5 +1,6 @@
 // The state of the page: which sessions there are, which one is open, and its conversation, always current over lost connections.
 import { batch, computed, effect, signal } from "@preact/signals";
+import type { SessionSummary } from "../src/api/session-list.ts";
 import type { ContentPart, UserInput } from "../src/api/values/content.ts";
 import type { Cursor } from "../src/api/values/event.ts";
 import type { Answer } from "../src/api/values/interaction.ts";
@@ -7,7 +8,6 @@ import type { PromptFile } from "../src/api/values/prompt-file.ts";
 import { type SessionMode, sessionModes, toSessionMode } from "../src/api/values/session-mode.ts";
 import type { Result } from "../src/frontends/gateway/protocol.ts";
 import type { PublicEvent } from "../src/frontends/shared/public-event.ts";
-import type { SessionSummary } from "../src/ports/store/session-store.ts";
 import { SessionView } from "./conversation.ts";
 import { shownName } from "./texts.ts";
 import { call, readHistory, readStream, type Snapshot, takeToken, WireError, windowName } from "./wire.ts";

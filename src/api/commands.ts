@@ -1,10 +1,10 @@
 // What a session does on request, one row per command: `SessionApi.send` takes the params of a row and returns its value, in
 // this process and over a connection alike.
 import * as v from "valibot";
-import type { ExternalEvent } from "../kernel/api.ts";
 import { amount, flag, nullableText, optional, type SchemaOf, text, texts } from "./object-schemas.ts";
 import { mcpServersChangeSchema } from "./options.ts";
 import { descriptionSchema, modelChoiceSchema, taskSchema } from "./schemas.ts";
+import type { ExternalEvent } from "./session-state.ts";
 import { userInputSchema } from "./values/content.ts";
 import {
 	conflictChoices,

@@ -2,23 +2,12 @@
 // a connection.
 import * as v from "valibot";
 import type {
-	AddedRule,
-	CreationOptions,
-	ForkCut,
-	ForkFiles,
-	ForkOptions,
-	McpServersChange,
-	OpeningOptions,
-	PermissionOptions,
-	StartingMode,
-} from "../kernel/api.ts";
-import type { Placement } from "../ports/store/session-store.ts";
-import type {
 	LocalMcpServer,
 	McpOAuthClient,
 	McpServerSettings,
+	McpServersChange,
 	RemoteMcpServer,
-} from "../settings/config/mcp-servers.ts";
+} from "./mcp-servers.ts";
 import {
 	amount,
 	flag,
@@ -32,6 +21,17 @@ import {
 	textsByName,
 } from "./object-schemas.ts";
 import { historyEntrySchema } from "./schemas.ts";
+import type { Placement } from "./session-list.ts";
+import type {
+	AddedRule,
+	CreationOptions,
+	ForkCut,
+	ForkFiles,
+	ForkOptions,
+	OpeningOptions,
+	PermissionOptions,
+	StartingMode,
+} from "./session-options.ts";
 import { userInputSchema } from "./values/content.ts";
 import { sessionHooksSchema } from "./values/hooks/session-hook.ts";
 import { turnOptionsSchema } from "./values/turn-options.ts";

@@ -1,22 +1,6 @@
 // Schemas of events, attach options, and what a remote kernel reports about its sessions.
 import * as v from "valibot";
-import type { ClientHook, CommandHook } from "../core/hooks/hook.ts";
-import type { TaskView } from "../core/tools/operations.ts";
-import type {
-	AttachedClient,
-	AttachedTools,
-	AttachOptions,
-	ClientToolDeclaration,
-	ModelChoice,
-	ModelList,
-	ModelOption,
-	ModelPrice,
-	SessionDescription,
-	SessionInfo,
-	SessionSnapshot,
-	SkillInfo,
-} from "../kernel/api.ts";
-import type { ListQuery, SessionPage, SessionSummary } from "../ports/store/session-store.ts";
+import type { ModelChoice, ModelList, ModelOption, ModelPrice } from "./models.ts";
 import {
 	amount,
 	anyRecord,
@@ -30,6 +14,16 @@ import {
 	texts,
 	textsByName,
 } from "./object-schemas.ts";
+import type { ListQuery, SessionPage, SessionSummary } from "./session-list.ts";
+import type { AttachOptions, ClientToolDeclaration } from "./session-options.ts";
+import type {
+	AttachedClient,
+	AttachedTools,
+	SessionDescription,
+	SessionInfo,
+	SessionSnapshot,
+	SkillInfo,
+} from "./session-state.ts";
 import { contentPartSchema, toolCallSchema, userInputSchema } from "./values/content.ts";
 import type { HistoryEntry } from "./values/conversation.ts";
 import {
@@ -40,9 +34,10 @@ import {
 	type EventOrigin,
 	readEventBody,
 } from "./values/event.ts";
+import type { ClientHook, CommandHook } from "./values/hooks/hook.ts";
 import { hookEvents } from "./values/hooks/hook-event.ts";
 import { sessionModes } from "./values/session-mode.ts";
-import { taskStatuses } from "./values/task-status.ts";
+import { type TaskView, taskStatuses } from "./values/task-status.ts";
 
 export const cursorSchema = objectOf<Cursor>({ epoch: text, seq: amount });
 

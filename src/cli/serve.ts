@@ -1,8 +1,8 @@
+import type { FaultOwner } from "../api/kernel.ts";
 import type { HostOfferName } from "../frontends/serve/host-dialects.ts";
 import { serve } from "../frontends/serve/serve.ts";
 import type { Installation } from "../host/installation.ts";
 import { productName, productVersion } from "../host/product.ts";
-import type { FaultOwner } from "../kernel/api.ts";
 import { nobody } from "../kernel/session/fault-owner.ts";
 import type { Session } from "../kernel/session/session.ts";
 import { createStdioTransport, isStderrShared, openLineOutput, openStdin } from "../ports/transports/stdio.ts";

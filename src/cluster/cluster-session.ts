@@ -2,21 +2,13 @@
 // owner. When that process is lost or ends, the session continues at another one, and attached clients resume after their last event.
 
 import { type CommandOf, type CommandType, type CommandValues, commands } from "../api/commands.ts";
+import type { Attachment, SessionApi, SessionHandle } from "../api/kernel.ts";
+import type { AttachOptions, OpeningOptions } from "../api/session-options.ts";
+import type { MessageHistory, SessionInfo, SessionSnapshot, StoredId } from "../api/session-state.ts";
 import type { AgentEvent, Cursor } from "../api/values/event.ts";
 import { never as neverAborts } from "../base/abort.ts";
 import { sleep, systemClock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
-import type {
-	Attachment,
-	AttachOptions,
-	MessageHistory,
-	OpeningOptions,
-	SessionApi,
-	SessionHandle,
-	SessionInfo,
-	SessionSnapshot,
-	StoredId,
-} from "../kernel/api.ts";
 import type { RemoteKernel } from "../remote/remote-kernel.ts";
 import { hasEnded, isEnding } from "./ending.ts";
 

@@ -1,16 +1,11 @@
 // The sessions of all workers, with the interface of a local kernel: front ends need not know which worker runs a session.
 
+import type { SessionHandle, SessionsApi } from "../api/kernel.ts";
+import type { ListQuery, SessionPage } from "../api/session-list.ts";
+import type { CreationOptions, ForkOptions, OpeningOptions } from "../api/session-options.ts";
+import type { SessionInfo } from "../api/session-state.ts";
 import type { ForkedSession } from "../api/values/file-changes.ts";
 import { KernelError } from "../base/errors.ts";
-import type {
-	CreationOptions,
-	ForkOptions,
-	OpeningOptions,
-	SessionHandle,
-	SessionInfo,
-	SessionsApi,
-} from "../kernel/api.ts";
-import type { ListQuery, SessionPage } from "../ports/store/session-store.ts";
 import type { WorkerConnections } from "./connections.ts";
 import { ForwardedSessions } from "./forwarded-sessions.ts";
 import { type Placements, unmet } from "./placements.ts";

@@ -1,19 +1,12 @@
 // Sessions that another `SessionsApi` serves. A subclass replaces the calls that it handles itself.
 
+import type { SessionHandle, SessionsApi } from "../api/kernel.ts";
+import type { ModelList } from "../api/models.ts";
+import type { ListQuery, SessionPage } from "../api/session-list.ts";
+import type { CreationOptions, ForkOptions, OpeningOptions } from "../api/session-options.ts";
+import type { SessionInfo, SkillInfo, StoredId } from "../api/session-state.ts";
 import type { AgentEvent } from "../api/values/event.ts";
 import type { ForkedSession } from "../api/values/file-changes.ts";
-import type {
-	CreationOptions,
-	ForkOptions,
-	ModelList,
-	OpeningOptions,
-	SessionHandle,
-	SessionInfo,
-	SessionsApi,
-	SkillInfo,
-	StoredId,
-} from "../kernel/api.ts";
-import type { ListQuery, SessionPage } from "../ports/store/session-store.ts";
 
 export abstract class ForwardedSessions implements SessionsApi {
 	readonly takesEditorFiles: boolean;

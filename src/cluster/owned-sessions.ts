@@ -1,10 +1,12 @@
 // The sessions of a store whose processes reach each other: a session that another process owns is used in that process, as a
 // further client, and every other one here. When its owner ends, the session continues here.
 
+import type { SessionHandle, SessionsApi } from "../api/kernel.ts";
+import type { OpeningOptions } from "../api/session-options.ts";
+import type { SessionInfo } from "../api/session-state.ts";
 import { never } from "../base/abort.ts";
 import { sleep, systemClock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
-import type { OpeningOptions, SessionHandle, SessionInfo, SessionsApi } from "../kernel/api.ts";
 import type { RemoteKernel } from "../remote/remote-kernel.ts";
 import type { RunningPlace } from "./cluster-session.ts";
 import { ForwardedSessions } from "./forwarded-sessions.ts";

@@ -1,9 +1,10 @@
 // Finds the worker that runs a session, or one that takes it.
+
+import type { Placement } from "../api/session-list.ts";
 import { never } from "../base/abort.ts";
 import { type Clock, createDeadline, type Deadline, sleep } from "../base/clock.ts";
 import { errorText, KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { Placement } from "../ports/store/session-store.ts";
 import type { RemoteKernel } from "../remote/remote-kernel.ts";
 import { remoteVersion } from "../remote/remote-version.ts";
 import type { WorkerConnections } from "./connections.ts";

@@ -2,8 +2,8 @@
 // clock.
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
+import type { Placement } from "../api/session-list.ts";
 import type { Database, Row } from "../ports/store/postgres/database.ts";
-import type { Placement } from "../ports/store/session-store.ts";
 import { readTags, versionTag } from "./worker-version.ts";
 
 /** A running worker. */

@@ -1,5 +1,7 @@
 // The sessions that this process's front ends use, each one object wherever it runs.
-import type { OpeningOptions, SessionHandle, StoredId } from "../kernel/api.ts";
+import type { SessionHandle } from "../api/kernel.ts";
+import type { OpeningOptions } from "../api/session-options.ts";
+import type { StoredId } from "../api/session-state.ts";
 import { ClusterSession, type SessionPlaces, type Used } from "./cluster-session.ts";
 
 export class SessionsInUse {

@@ -1,8 +1,10 @@
 // The sessions of a worker for its front ends: counted, prepared before opening, and refused when the worker is ending.
 
+import type { SessionHandle, SessionsApi } from "../api/kernel.ts";
+import type { CreationOptions, OpeningOptions } from "../api/session-options.ts";
+import type { SessionInfo } from "../api/session-state.ts";
 import { type Clock, sleep } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
-import type { CreationOptions, OpeningOptions, SessionHandle, SessionInfo, SessionsApi } from "../kernel/api.ts";
 import { endedData, endingData, isEnding } from "./ending.ts";
 import { ForwardedSessions } from "./forwarded-sessions.ts";
 

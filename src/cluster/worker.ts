@@ -2,10 +2,10 @@
 // turn, and hands over its sessions when it ends.
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createSecureServer } from "node:tls";
+import type { SessionsApi } from "../api/kernel.ts";
 import { type Clock, sleep } from "../base/clock.ts";
 import { errorText, KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { SessionsApi } from "../kernel/api.ts";
 import { untilAnswered } from "../ports/store/postgres/waiting.ts";
 import { createStreamTransport, type StreamLimits } from "../ports/transports/stream.ts";
 import { serveKernel } from "../remote/kernel-server.ts";

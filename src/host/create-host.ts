@@ -1,12 +1,12 @@
 // Never reads argv or the process environment, handles signals, writes to stdout or exits.
 import { uptime } from "node:os";
 import path from "node:path";
+import type { FaultOwner } from "../api/kernel.ts";
 import { systemClock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import { randomIdentifiers } from "../base/ids.ts";
 import type { Model } from "../core/models/model.ts";
 import { protocolVersion } from "../formats/protocol-version.ts";
-import type { FaultOwner } from "../kernel/api.ts";
 import type { HostServices } from "../kernel/compose/host-services.ts";
 import { findRuleFiles, readRuleFiles } from "../kernel/compose/permissions.ts";
 import { secretsOf } from "../kernel/compose/secrets.ts";

@@ -1,10 +1,11 @@
 // Serves a kernel to a front end in another process: answers its requests through the kernel API, and releases its resources when
 // the connection is lost. Sessions continue without it.
+
+import type { Attachment, SessionApi, SessionHandle, SessionsApi } from "../api/kernel.ts";
 import { aborted, never, unlessAborted } from "../base/abort.ts";
 import { KernelError } from "../base/errors.ts";
 import { textSize } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
-import type { Attachment, SessionApi, SessionHandle, SessionsApi } from "../kernel/api.ts";
 import { Connection } from "../ports/rpc/connection.ts";
 import { defineMethod, type Method } from "../ports/rpc/methods.ts";
 import type { LineTransport } from "../ports/rpc/transport.ts";

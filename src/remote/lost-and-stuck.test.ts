@@ -9,9 +9,9 @@ import { plainAttachment } from "../../test/support/sessions/session-doubles.ts"
 import { createHost, runTurn } from "../../test/support/sessions/session-host.ts";
 import { createSessionSubject } from "../../test/support/sessions/session-subject.ts";
 import { createMemoryLog } from "../../test/support/store/store-directory.ts";
+import type { Attachment, SessionsApi } from "../api/kernel.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { silentLog } from "../base/log.ts";
-import type { Attachment, SessionsApi } from "../kernel/api.ts";
 import { plainRequest } from "../kernel/hosting/hosted-options.ts";
 import { createMemoryTransport } from "../ports/transports/memory.ts";
 import { createStreamTransport } from "../ports/transports/stream.ts";

@@ -1,22 +1,15 @@
 // Sessions of a kernel in another process, with the same interfaces as a local kernel.
 
+import type { SessionHandle, SessionsApi } from "../api/kernel.ts";
+import type { ModelList } from "../api/models.ts";
+import type { ListQuery, SessionPage } from "../api/session-list.ts";
+import type { CreationOptions, ForkOptions, OpeningOptions } from "../api/session-options.ts";
+import type { SessionInfo, SkillInfo, StoredId } from "../api/session-state.ts";
 import type { AgentEvent } from "../api/values/event.ts";
 import type { ForkedSession } from "../api/values/file-changes.ts";
 import { KernelError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type {
-	CreationOptions,
-	ForkOptions,
-	ModelList,
-	OpeningOptions,
-	SessionHandle,
-	SessionInfo,
-	SessionsApi,
-	SkillInfo,
-	StoredId,
-} from "../kernel/api.ts";
 import type { LineTransport } from "../ports/rpc/transport.ts";
-import type { ListQuery, SessionPage } from "../ports/store/session-store.ts";
 import { Caller } from "./caller.ts";
 import type { Result } from "./protocol.ts";
 import { RemoteSession, readStoredEvents } from "./remote-session.ts";

@@ -1,13 +1,15 @@
 // A session of a kernel in another process.
 import * as v from "valibot";
 import { type CommandOf, type CommandType, type CommandValues, commands } from "../api/commands.ts";
+import type { Attachment, SessionApi } from "../api/kernel.ts";
 import type { SchemaOf } from "../api/object-schemas.ts";
 import { eventSchema, historyEntrySchema } from "../api/schemas.ts";
+import type { AttachOptions } from "../api/session-options.ts";
+import type { MessageHistory, SessionSnapshot } from "../api/session-state.ts";
 import type { HistoryEntry } from "../api/values/conversation.ts";
 import type { AgentEvent, Cursor } from "../api/values/event.ts";
 import { unlessAborted } from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
-import type { Attachment, AttachOptions, MessageHistory, SessionApi, SessionSnapshot } from "../kernel/api.ts";
 import { type Caller, read } from "./caller.ts";
 import type { Result } from "./protocol.ts";
 

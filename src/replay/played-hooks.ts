@@ -1,6 +1,6 @@
+import type { ClientHook, CommandHook } from "../api/values/hooks/hook.ts";
 import { isHookEvent } from "../api/values/hooks/hook-event.ts";
 import { isRecord } from "../base/json.ts";
-import type { ClientHook, CommandHook } from "../core/hooks/hook.ts";
 import type { Processes, RunOutcome } from "../ports/processes/port.ts";
 import type { Conductor } from "./conductor.ts";
 import type { Score } from "./score.ts";

@@ -1,11 +1,11 @@
 // Several clients on one session, wherever the session is: cursors, presence, snapshots, and who settles what
 // (docs/explanation/guarantees.md).
 import { describe, expect, it } from "vitest";
+import type { SessionApi } from "../../src/api/kernel.ts";
 import { textPart, toolSuccess } from "../../src/api/values/content.ts";
+import type { ClientHook } from "../../src/api/values/hooks/hook.ts";
 import type { Answer, InteractionFailure } from "../../src/api/values/interaction.ts";
 import { createDeferred } from "../../src/base/deferred.ts";
-import type { ClientHook } from "../../src/core/hooks/hook.ts";
-import type { SessionApi } from "../../src/kernel/api.ts";
 import type { Session } from "../../src/kernel/session/session.ts";
 import { call, createModelGate, createScriptedModel, done, say } from "../support/models/scripted-model.ts";
 import { attachReader, type EventReader, readJournal } from "../support/protocol/event-reader.ts";

@@ -6,7 +6,6 @@ import type { AgentPathEntry, EventBody, EventType } from "../../src/api/values/
 import type { Interaction } from "../../src/api/values/interaction.ts";
 import { type KernelErrorCode, kernelErrorCodes } from "../../src/base/errors.ts";
 import { isRecord } from "../../src/base/json.ts";
-import type { Attachment, SessionApi } from "../../src/kernel/api.ts";
 import type { Peer } from "../../src/ports/rpc/connection.ts";
 import type { EnvelopeRules, RpcReply } from "../../src/ports/rpc/envelope.ts";
 import { createLiveFeed } from "../support/protocol/live-feed.ts";

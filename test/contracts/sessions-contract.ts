@@ -1,11 +1,12 @@
 // The kernel API as every front end has it, wherever the kernel is: sessions are created, acquired, used and listed, and
 // errors say the same.
 import { describe, expect, it, vi } from "vitest";
+import type { Attachment, SessionApi, SessionsApi } from "../../src/api/kernel.ts";
+import type { CreationOptions } from "../../src/api/session-options.ts";
 import type { HistoryEntry } from "../../src/api/values/conversation.ts";
 import type { AgentEvent } from "../../src/api/values/event.ts";
+import type { ClientHook } from "../../src/api/values/hooks/hook.ts";
 import { toSessionMode } from "../../src/api/values/session-mode.ts";
-import type { ClientHook } from "../../src/core/hooks/hook.ts";
-import type { Attachment, CreationOptions, SessionApi, SessionsApi } from "../../src/kernel/api.ts";
 import { plainRequest } from "../../src/kernel/hosting/hosted-options.ts";
 import { createMemoryStore } from "../../src/ports/store/memory/memory-store.ts";
 import { attachReader, readJournal } from "../support/protocol/event-reader.ts";

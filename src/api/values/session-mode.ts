@@ -20,3 +20,9 @@ export function toSessionMode({ planMode, approvesEverything, isAway }: ModeSwit
 	if (approvesEverything) return "yolo";
 	return isAway ? "auto" : "default";
 }
+
+/**
+ * `creator`: approved, because the session's creator supplied the tools and answers no approvals. `wait`: the request stays open
+ * for a client that attaches later.
+ */
+export type WhenUnattended = "approve" | "creator" | "reject" | "wait";

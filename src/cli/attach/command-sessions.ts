@@ -1,8 +1,10 @@
 // Each session opens with the command's environment and options, and ends its turn with the command.
+
+import type { SessionHandle, SessionsApi } from "../../api/kernel.ts";
+import type { CreationOptions, ForkOptions, OpeningOptions } from "../../api/session-options.ts";
 import type { ForkedSession } from "../../api/values/file-changes.ts";
 import { toKernelError } from "../../base/errors.ts";
 import { ForwardedSessions } from "../../cluster/forwarded-sessions.ts";
-import type { CreationOptions, ForkOptions, OpeningOptions, SessionHandle, SessionsApi } from "../../kernel/api.ts";
 
 export interface CommandOptions {
 	readonly workDir: string;

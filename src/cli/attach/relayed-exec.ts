@@ -1,10 +1,10 @@
 import type { Socket } from "node:net";
 import path from "node:path";
+import type { SessionHandle, SessionsApi } from "../../api/kernel.ts";
 import { plainCreation } from "../../api/options.ts";
 import { aborted, orAbort } from "../../base/abort.ts";
 import { errorText } from "../../base/errors.ts";
 import { withoutMark } from "../../base/text/lines.ts";
-import type { SessionHandle, SessionsApi } from "../../kernel/api.ts";
 import { Outbox } from "../../ports/transports/outbox.ts";
 import { lineLimit, outboxLimit } from "../../ports/transports/stdio.ts";
 import type { CodexExecOptions } from "../arguments/options/codex-options.ts";

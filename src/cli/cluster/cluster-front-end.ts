@@ -1,3 +1,4 @@
+import type { SessionsApi } from "../../api/kernel.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { ClusterSessions } from "../../cluster/cluster-sessions.ts";
@@ -5,7 +6,6 @@ import { WorkerConnections } from "../../cluster/connections.ts";
 import { Placements } from "../../cluster/placements.ts";
 import { DatabaseRegistry } from "../../cluster/registry.ts";
 import { workerLimits } from "../../cluster/worker-limits.ts";
-import type { SessionsApi } from "../../kernel/api.ts";
 import type { PostgresStore } from "../../ports/store/postgres/postgres-store.ts";
 
 /** `local` holds the sessions of this process, which reads the store and knows settings and skills. */

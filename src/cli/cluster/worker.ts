@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { hostname } from "node:os";
 import path from "node:path";
+import type { FaultOwner } from "../../api/kernel.ts";
 import { aborted } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
@@ -12,7 +13,6 @@ import { workerLimits } from "../../cluster/worker-limits.ts";
 import { isLoopback, isWildcard } from "../../frontends/gateway/access/access.ts";
 import { createTokens, tokenFile } from "../../frontends/gateway/access/tokens.ts";
 import type { Installation } from "../../host/installation.ts";
-import type { FaultOwner } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
 import { createDiskFiles } from "../../ports/files/disk-files.ts";
 import { privateBelow } from "../../ports/files/private-paths.ts";

@@ -1,5 +1,5 @@
 // Maps `codex exec` flags to settings and session options: the sandbox, and what needs no approval in it.
-import type { AddedRule } from "../../kernel/api.ts";
+import type { AddedRule } from "../../api/session-options.ts";
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";

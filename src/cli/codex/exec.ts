@@ -1,5 +1,6 @@
 // Runs one turn and prints JSON lines (docs/guides/codex-sdk.md). Nobody answers approvals.
 import { isatty } from "node:tty";
+import type { SessionApi } from "../../api/kernel.ts";
 import { toSessionMode } from "../../api/values/session-mode.ts";
 import { aborted, unlessAborted } from "../../base/abort.ts";
 import { toKernelError } from "../../base/errors.ts";
@@ -8,7 +9,6 @@ import type { Log } from "../../base/log.ts";
 import type { ExecEvent } from "../../frontends/codex/exec-events.ts";
 import { ExecProjection } from "../../frontends/codex/exec-projection.ts";
 import type { Installation } from "../../host/installation.ts";
-import type { SessionApi } from "../../kernel/api.ts";
 import type { Outbox } from "../../ports/transports/outbox.ts";
 import { createTextOutput, readInput } from "../../ports/transports/stdio.ts";
 import type { CodexExecOptions } from "../arguments/options/codex-options.ts";

@@ -1,4 +1,5 @@
 import path from "node:path";
+import type { LocalMcpServer } from "../../api/mcp-servers.ts";
 import { modelAdvice } from "../../api/values/model-advice.ts";
 import { never } from "../../base/abort.ts";
 import { errorText } from "../../base/errors.ts";
@@ -15,7 +16,7 @@ import { whyUnwritable } from "../../ports/files/writable-directory.ts";
 import { toNetworkFailure } from "../../ports/network/network-error.ts";
 import type { Fetch } from "../../ports/network/network-settings.ts";
 import type { Processes } from "../../ports/processes/port.ts";
-import { type LocalMcpServer, readMcpServers } from "../../settings/config/mcp-servers.ts";
+import { readMcpServers } from "../../settings/config/mcp-servers.ts";
 import { type ModelSelection, selectModel } from "../../settings/config/model-selection.ts";
 import { readText } from "../../settings/config/settings-text.ts";
 import { parseToml } from "../../settings/config/syntax.ts";

@@ -1,5 +1,6 @@
 import { networkInterfaces } from "node:os";
 import path from "node:path";
+import type { SessionsApi } from "../../api/kernel.ts";
 import { aborted, orAbort } from "../../base/abort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
@@ -16,7 +17,6 @@ import type { Converse } from "../../frontends/gateway/sockets/sockets.ts";
 import type { HostApi } from "../../frontends/shared/dialect.ts";
 import type { Installation } from "../../host/installation.ts";
 import { productName, productVersion } from "../../host/product.ts";
-import type { SessionsApi } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
 import { createDiskFiles } from "../../ports/files/disk-files.ts";
 import type { Files } from "../../ports/files/port.ts";

@@ -1,10 +1,11 @@
 // Notices for absent users: each unanswered request is reported once.
 
+import type { SessionsApi } from "../../api/kernel.ts";
+import type { SessionSnapshot } from "../../api/session-state.ts";
 import type { Interaction } from "../../api/values/interaction.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { beginning } from "../../base/text/well-formed.ts";
-import type { SessionSnapshot, SessionsApi } from "../../kernel/api.ts";
 
 /** Milliseconds between polls, and default delay before a notice. */
 export const lookSpan = 1000;

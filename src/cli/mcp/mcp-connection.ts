@@ -1,4 +1,5 @@
 import type { AuthProvider } from "@modelcontextprotocol/client";
+import type { McpServerSettings } from "../../api/mcp-servers.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { silentLog } from "../../base/log.ts";
 import type { McpAuthorization } from "../../core/mcp/authorization.ts";
@@ -6,7 +7,6 @@ import type { LinkParts } from "../../core/mcp/link.ts";
 import type { ListedTool } from "../../core/mcp/tool-list.ts";
 import type { Place } from "../../host/place.ts";
 import { productVersion } from "../../host/product.ts";
-import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
 import { failureText } from "../../settings/credentials/mcp-request.ts";
 import type { McpChallenge } from "../../settings/credentials/mcp-sign-in.ts";
 

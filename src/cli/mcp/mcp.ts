@@ -1,5 +1,6 @@
 // Prints results on stdout and errors on stderr; the exit code is 1 on failure.
 import path from "node:path";
+import type { McpServerSettings, RemoteMcpServer } from "../../api/mcp-servers.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { isSystemError } from "../../base/errors.ts";
 import { silentLog, undo } from "../../base/log.ts";
@@ -13,13 +14,7 @@ import type { Files } from "../../ports/files/port.ts";
 import { privateBelow } from "../../ports/files/private-paths.ts";
 import type { Fetch } from "../../ports/network/network-settings.ts";
 import type { Processes } from "../../ports/processes/port.ts";
-import {
-	isDisabled,
-	type McpEntryReading,
-	type McpServerSettings,
-	type RemoteMcpServer,
-	readMcpEntry,
-} from "../../settings/config/mcp-servers.ts";
+import { isDisabled, type McpEntryReading, readMcpEntry } from "../../settings/config/mcp-servers.ts";
 import { createMcpAuthorization, type McpAuthorization } from "../../settings/credentials/mcp-oauth.ts";
 import type { McpChallenge } from "../../settings/credentials/mcp-sign-in.ts";
 import { McpSignInError } from "../../settings/credentials/mcp-sign-in-error.ts";

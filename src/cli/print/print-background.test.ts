@@ -2,9 +2,9 @@ import { describe, expect, it, vi } from "vitest";
 import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import type { Command } from "../../api/commands.ts";
 import type { TurnOutcome } from "../../api/values/event.ts";
+import type { TaskView } from "../../api/values/task-status.ts";
 import { sleep } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
-import type { TaskView } from "../../core/tools/operations.ts";
 import { awaitBackgroundWork } from "./print-background.ts";
 
 const task = (id: string, timeout: number | null): TaskView => ({

@@ -1,7 +1,8 @@
 // Background results would be lost at exit, so the agent continues after each task (agent-kernel §1.9).
+
+import type { SessionApi } from "../../api/kernel.ts";
+import type { TaskView } from "../../api/values/task-status.ts";
 import { unlessAborted } from "../../base/abort.ts";
-import type { TaskView } from "../../core/tools/operations.ts";
-import type { SessionApi } from "../../kernel/api.ts";
 import type { Turns } from "./print-turns.ts";
 import { type PrintFailure, toFailure } from "./printer.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
+import type { SandboxDescription } from "../../api/session-state.ts";
 import type { AgentEvent, EventBody } from "../../api/values/event.ts";
-import type { SandboxDescription } from "../../kernel/api.ts";
 import { createSandboxNote } from "./print-sandbox.ts";
 
 const event = (body: EventBody): AgentEvent => ({ body, agentPath: [], turnId: null, sessionId: "s", at: 0 });

@@ -1,5 +1,5 @@
+import type { SessionApi } from "../../api/kernel.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
-import type { SessionApi } from "../../kernel/api.ts";
 
 const confinedNote =
 	"Commands run in a sandbox: they may write only in the working directory and for temporary files. --yolo runs them with your rights.";

@@ -1,12 +1,13 @@
 // The turns of a print run: starts them one after another as the session's client, and forwards their events.
 
+import type { SessionApi } from "../../api/kernel.ts";
+import type { AttachOptions } from "../../api/session-options.ts";
 import type { UserInput } from "../../api/values/content.ts";
 import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
 import type { Answer, Interaction, InteractionFailure } from "../../api/values/interaction.ts";
 import type { TurnOptions } from "../../api/values/turn-options.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { toKernelError } from "../../base/errors.ts";
-import type { AttachOptions, SessionApi } from "../../kernel/api.ts";
 
 export interface TurnStart {
 	/** Whether the program wrote the input itself; absent for false. */

@@ -1,6 +1,7 @@
 // Runs a script's prompts one after another, and exits with a code for the outcome (docs/guides/print.md).
 import path from "node:path";
 import { isatty } from "node:tty";
+import type { SessionApi } from "../../api/kernel.ts";
 import type { UserInput } from "../../api/values/content.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
 import { aborted, unlessAborted } from "../../base/abort.ts";
@@ -8,7 +9,6 @@ import { systemClock } from "../../base/clock.ts";
 import { errorText, systemErrorCode, toKernelError } from "../../base/errors.ts";
 import { oneLine } from "../../base/text/sentence.ts";
 import type { Installation } from "../../host/installation.ts";
-import type { SessionApi } from "../../kernel/api.ts";
 import type { Outbox } from "../../ports/transports/outbox.ts";
 import { createTextOutput, isStderrShared, readInput, readInputLines } from "../../ports/transports/stdio.ts";
 import type { PrintOptions } from "../arguments/command-line.ts";

@@ -1,7 +1,7 @@
+import type { FaultOwner } from "../../api/kernel.ts";
 import type { Installation } from "../../host/installation.ts";
 import { createLogFile, type LogFile, logFile } from "../../host/log/log-file.ts";
 import type { Place } from "../../host/place.ts";
-import type { FaultOwner } from "../../kernel/api.ts";
 import { nobody } from "../../kernel/session/fault-owner.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import { currentDirectory, homeDirectory, shareDirectory } from "../paths.ts";

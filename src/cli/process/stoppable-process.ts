@@ -1,6 +1,7 @@
 // The process of a command that runs until a signal stops it.
+
+import type { FaultOwner } from "../../api/kernel.ts";
 import type { Installation } from "../../host/installation.ts";
-import type { FaultOwner } from "../../kernel/api.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";
 import { endInTime } from "./process-exit.ts";
 import { type ProgramProcess, takeProcess } from "./program-process.ts";

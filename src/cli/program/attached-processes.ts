@@ -1,13 +1,13 @@
 // Each end proves that it can read the gateway's token, which sandboxed commands cannot.
 import type { Socket } from "node:net";
 import path from "node:path";
+import type { SessionsApi } from "../../api/kernel.ts";
 import { errorText, systemErrorCode } from "../../base/errors.ts";
 import { randomIdentifiers } from "../../base/ids.ts";
 import { admitFrontEnd, meetWorker } from "../../cluster/handshake.ts";
 import { OwnedSessions, type Owners } from "../../cluster/owned-sessions.ts";
 import { workerLimits } from "../../cluster/worker-limits.ts";
 import { createTokens, tokenFile } from "../../frontends/gateway/access/tokens.ts";
-import type { SessionsApi } from "../../kernel/api.ts";
 import type { Kernel } from "../../kernel/hosting/kernel.ts";
 import { connectTo } from "../../ports/network/unix-socket.ts";
 import { createStreamTransport } from "../../ports/transports/stream.ts";

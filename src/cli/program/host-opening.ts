@@ -1,10 +1,11 @@
 // Opens a multi-session host over a started kernel: its sessions, its dialects, the account.
+
+import type { SessionsApi } from "../../api/kernel.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { Account } from "../../frontends/shared/dialect.ts";
 import type { ComposedHost } from "../../host/create-host.ts";
 import type { LogFile } from "../../host/log/log-file.ts";
 import { productVersion } from "../../host/product.ts";
-import type { SessionsApi } from "../../kernel/api.ts";
 import type { HostServices } from "../../kernel/compose/host-services.ts";
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";

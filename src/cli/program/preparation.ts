@@ -1,5 +1,6 @@
 // Composes the kernel from command line, environment and settings: everything except sessions.
 import path from "node:path";
+import type { SessionsApi } from "../../api/kernel.ts";
 import { noModelText } from "../../api/values/model-advice.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { AgentDefinition } from "../../core/definitions/agent-definition.ts";
@@ -13,7 +14,6 @@ import {
 	type StoreOpening,
 } from "../../host/create-host.ts";
 import type { LogFile } from "../../host/log/log-file.ts";
-import type { SessionsApi } from "../../kernel/api.ts";
 import { builtInAgents } from "../../kernel/compose/built-in-agents.ts";
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
 import { readingPipes } from "../../ports/files/pipes.ts";

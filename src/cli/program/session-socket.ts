@@ -1,8 +1,8 @@
 // Lets other processes of this user use the sessions that this process has loaded, through a Unix socket in the share directory.
 import path from "node:path";
+import type { SessionsApi } from "../../api/kernel.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { SessionsApi } from "../../kernel/api.ts";
 import { placeName } from "../../ports/files/living-process.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { createUnixServer, listenPrivately } from "../../ports/network/unix-socket.ts";

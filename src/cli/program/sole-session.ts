@@ -1,6 +1,7 @@
+import type { SessionHandle, SessionsApi } from "../../api/kernel.ts";
+import type { SessionInfo } from "../../api/session-state.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
 import { KernelError } from "../../base/errors.ts";
-import type { SessionHandle, SessionInfo, SessionsApi } from "../../kernel/api.ts";
 import { toTurnStart } from "../../kernel/hosting/turn-start.ts";
 import type { Session } from "../../kernel/session/session.ts";
 

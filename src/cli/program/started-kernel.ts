@@ -1,10 +1,10 @@
+import type { FaultOwner } from "../../api/kernel.ts";
 import type { ContractVersion } from "../../base/contract-version.ts";
 import type { HostOfferName } from "../../frontends/serve/host-dialects.ts";
 import type { HostOffer } from "../../frontends/serve/serve.ts";
 import type { Compatibility } from "../../frontends/shared/dialect.ts";
 import type { LogFile } from "../../host/log/log-file.ts";
 import type { Telemetry } from "../../host/telemetry/telemetry.ts";
-import type { FaultOwner } from "../../kernel/api.ts";
 import type { Kernel } from "../../kernel/hosting/kernel.ts";
 import type { SessionHostParts } from "../../kernel/hosting/session-host.ts";
 import type { PostgresStore } from "../../ports/store/postgres/postgres-store.ts";

@@ -1,8 +1,8 @@
 import path from "node:path";
 import { isatty } from "node:tty";
+import type { SessionSummary } from "../../api/session-list.ts";
 import { never } from "../../base/abort.ts";
 import { oneLine } from "../../base/text/sentence.ts";
-import type { SessionSummary } from "../../ports/store/session-store.ts";
 import type { NamedSession, ProgramOptions } from "../arguments/command-line.ts";
 import { requireTerminal } from "../arguments/server-start.ts";
 import { UsageError } from "../arguments/usage-error.ts";

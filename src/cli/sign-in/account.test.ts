@@ -8,11 +8,11 @@ import { createHostServices } from "../../../test/support/host/host-services.ts"
 import { plainNetwork } from "../../../test/support/host/network.ts";
 import { type PlatformServer, startPlatformServer } from "../../../test/support/host/platform-server.ts";
 import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
+import type { SessionHandle } from "../../api/kernel.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
 import { systemClock } from "../../base/clock.ts";
 import { randomIdentifiers } from "../../base/ids.ts";
 import { createCurrentSettings } from "../../host/current-settings.ts";
-import type { SessionHandle } from "../../kernel/api.ts";
 import { plainSessionOptions } from "../../kernel/compose/session-options.ts";
 import { plainRequest } from "../../kernel/hosting/hosted-options.ts";
 import { Kernel } from "../../kernel/hosting/kernel.ts";

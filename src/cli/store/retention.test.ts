@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { SessionSummary } from "../../api/session-list.ts";
 import { KernelError } from "../../base/errors.ts";
-import type { SessionSummary } from "../../ports/store/session-store.ts";
 import { retireSessions } from "./retention.ts";
 
 const day = 86_400_000;

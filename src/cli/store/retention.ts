@@ -1,5 +1,6 @@
+import type { SessionSummary } from "../../api/session-list.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
-import type { SessionStore, SessionSummary } from "../../ports/store/session-store.ts";
+import type { SessionStore } from "../../ports/store/session-store.ts";
 import type { StoreAction } from "../arguments/options/store-options.ts";
 
 export interface Retirement {

@@ -1,3 +1,4 @@
+import type { SessionSummary } from "../../api/session-list.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
 import { toJsonLine } from "../../base/json.ts";
@@ -7,7 +8,7 @@ import { openConfiguredStore } from "../../host/configured-store.ts";
 import { createDiskStore } from "../../ports/store/disk/disk-store.ts";
 import type { StoreCheck } from "../../ports/store/postgres/store-check.ts";
 import { compareSessions, copySession } from "../../ports/store/session-copy.ts";
-import type { SessionStore, SessionSummary, StoredSession } from "../../ports/store/session-store.ts";
+import type { SessionStore, StoredSession } from "../../ports/store/session-store.ts";
 import type { StoreAction, StoreKind } from "../arguments/options/store-options.ts";
 import { whileShown } from "../process/waiting-line.ts";
 import { type CommandStore, findCommandStore } from "./command-store.ts";

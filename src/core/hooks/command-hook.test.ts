@@ -3,10 +3,10 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { CommandHook } from "../../api/values/hooks/hook.ts";
 import { createDiskFiles } from "../../ports/files/disk-files.ts";
 import { createProcesses } from "../../ports/processes/children.ts";
 import { runCommandHook } from "./command-hook.ts";
-import type { CommandHook } from "./hook.ts";
 
 const files = createDiskFiles();
 const processes = createProcesses({ drain: 50, openSink: (file) => files.openAppend(file) });

@@ -1,6 +1,7 @@
+import type { CommandHook } from "../../api/values/hooks/hook.ts";
 import { isRecord } from "../../base/json.ts";
 import type { Processes, RunOutcome } from "../../ports/processes/port.ts";
-import { allowed, blocked, type CommandHook, type HookDecision } from "./hook.ts";
+import { allowed, blocked, type HookDecision } from "./hook.ts";
 
 export interface CommandHookSettings {
 	readonly processes: Processes;

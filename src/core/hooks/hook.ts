@@ -26,28 +26,3 @@ export function blocked(reason: string): HookDecision {
 	if (reason.length <= longestReason) return { action: "block", reason };
 	return { action: "block", reason: beginning(reason, longestReason - cutMark.length) + cutMark };
 }
-
-interface HookBase {
-	readonly event: HookEvent;
-	/** A regular expression in Python syntax, searched in the target. Empty matches all; an invalid one never matches. */
-	readonly matcher: string;
-	/** Seconds. */
-	readonly timeout: number;
-}
-
-export interface CommandHook extends HookBase {
-	readonly kind: "command";
-	readonly command: string;
-	/** Whether a crash, timeout or invalid matcher blocks instead of allowing. */
-	readonly failClosed: boolean;
-}
-
-export interface ClientHook extends HookBase {
-	readonly kind: "client";
-	/** The client, once it is attached. */
-	readonly clientId?: string;
-	/** The client's own name for the subscription. */
-	readonly subscriptionId: string;
-}
-
-export type Hook = CommandHook | ClientHook;

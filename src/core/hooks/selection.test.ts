@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { longestPause, shortestPause } from "../../../test/support/host/pauses.ts";
-import { allowed, blocked, type ClientHook, type CommandHook, type Hook, type HookPoint } from "./hook.ts";
+import type { ClientHook, CommandHook, Hook } from "../../api/values/hooks/hook.ts";
+import { allowed, blocked, type HookPoint } from "./hook.ts";
 import { Matchers } from "./matchers.ts";
 import { combineDecisions, selectHooks } from "./selection.ts";
 

@@ -1,5 +1,6 @@
+import type { Hook } from "../../api/values/hooks/hook.ts";
 import { createPace } from "../../base/pace.ts";
-import { allowed, type Hook, type HookDecision, type HookPoint } from "./hook.ts";
+import { allowed, type HookDecision, type HookPoint } from "./hook.ts";
 import type { Matchers } from "./matchers.ts";
 
 export interface SelectedHook {

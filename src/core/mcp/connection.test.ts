@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { createFakeClock, type FakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { createProgram, type Program, type ProgramOptions } from "../../../test/support/mcp/mcp-program.ts";
 import { nobodyToAsk } from "../../../test/support/sessions/session-doubles.ts";
+import type { LocalMcpServer } from "../../api/mcp-servers.ts";
 import { type Log, silentLog } from "../../base/log.ts";
-import type { LocalMcpServer } from "../../settings/config/mcp-servers.ts";
 import type { QuestionOperations } from "../tools/operations.ts";
 import { type CallOutcome, ServerConnection } from "./connection.ts";
 

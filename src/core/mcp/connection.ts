@@ -1,9 +1,9 @@
 import type { ElicitResult, Progress } from "@modelcontextprotocol/client";
+import type { McpServerSettings } from "../../api/mcp-servers.ts";
 import { unlessAborted } from "../../base/abort.ts";
 import { sleep } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import { beginning } from "../../base/text/well-formed.ts";
-import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
 import { answerForm } from "./elicitation.ts";
 import { isOfNewEra, type LinkFailure, toLinkFailure } from "./failure.ts";
 import {

@@ -1,11 +1,11 @@
 import path from "node:path";
 import type { Client, ElicitRequest, ElicitResult, FetchLike, Transport } from "@modelcontextprotocol/client";
+import type { LocalMcpServer, McpServerSettings, RemoteMcpServer } from "../../api/mcp-servers.ts";
 import { orAbort } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Processes } from "../../ports/processes/port.ts";
 import { withTrustedPath } from "../../ports/processes/search-path.ts";
-import type { LocalMcpServer, McpServerSettings, RemoteMcpServer } from "../../settings/config/mcp-servers.ts";
 import type { McpAuthorization } from "./authorization.ts";
 import { ChildTransport } from "./child-transport.ts";
 import { boundMessages } from "./messages/incoming-message.ts";

@@ -3,9 +3,9 @@ import { UnauthorizedError } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { nobodyToAsk, noProcesses } from "../../../test/support/sessions/session-doubles.ts";
+import type { RemoteMcpServer } from "../../api/mcp-servers.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { silentLog } from "../../base/log.ts";
-import type { RemoteMcpServer } from "../../settings/config/mcp-servers.ts";
 import type { McpAuthorization } from "./authorization.ts";
 import { ServerConnection } from "./connection.ts";
 

@@ -1,8 +1,8 @@
 // The library's HTTP transports with limits, credentials, errors for unanswered requests, and cleanup.
 import type { AuthProvider, FetchLike, JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/client";
+import type { RemoteMcpServer } from "../../api/mcp-servers.ts";
 import { workIsOver } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { RemoteMcpServer } from "../../settings/config/mcp-servers.ts";
 import { boundFetch } from "./bounded-fetch.ts";
 import { OpenRequests } from "./messages/open-requests.ts";
 import { repairResponse } from "./messages/repaired-answers.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { createProgram } from "../../../test/support/mcp/mcp-program.ts";
+import type { LocalMcpServer } from "../../api/mcp-servers.ts";
 import { silentLog } from "../../base/log.ts";
-import type { LocalMcpServer } from "../../settings/config/mcp-servers.ts";
 import { ServerPool } from "./server-pool.ts";
 
 const server: LocalMcpServer = {

@@ -1,4 +1,4 @@
-import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
+import type { McpServerSettings } from "../../api/mcp-servers.ts";
 import { ServerConnection } from "./connection.ts";
 import type { LinkParts, ServerPlace } from "./link.ts";
 import type { ServerLease } from "./server-set.ts";

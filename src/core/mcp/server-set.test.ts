@@ -1,14 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { nobodyToAsk } from "../../../test/support/sessions/session-doubles.ts";
+import type { LocalMcpServer, McpServerSettings, McpToolFilter, RemoteMcpServer } from "../../api/mcp-servers.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { silentLog } from "../../base/log.ts";
-import type {
-	LocalMcpServer,
-	McpServerSettings,
-	McpToolFilter,
-	RemoteMcpServer,
-} from "../../settings/config/mcp-servers.ts";
 import type { ServerState } from "./connection.ts";
 import { ServerSet, type ServerSetSettings } from "./server-set.ts";
 import type { ListedTool } from "./tool-list.ts";

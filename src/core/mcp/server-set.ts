@@ -1,10 +1,10 @@
+import type { McpServerSettings } from "../../api/mcp-servers.ts";
 import type { McpStatus } from "../../api/values/event.ts";
 import { unlessAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import type { Log } from "../../base/log.ts";
 import { createPace } from "../../base/pace.ts";
-import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
 import type { QuestionOperations } from "../tools/operations.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ServerConnection, ServerState } from "./connection.ts";

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { nobodyToAsk } from "../../../test/support/sessions/session-doubles.ts";
+import type { JsonSchema } from "../../api/session-options.ts";
 import { textPart } from "../../api/values/content.ts";
 import { silentLog } from "../../base/log.ts";
-import type { JsonSchema, ToolProgress } from "../tools/tool.ts";
+import type { ToolProgress } from "../tools/tool.ts";
 import type { Call, CallOutcome } from "./connection.ts";
 import { createServerTool } from "./server-tool.ts";
 

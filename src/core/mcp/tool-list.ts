@@ -1,8 +1,8 @@
 import * as v from "valibot";
+import type { McpToolFilter } from "../../api/mcp-servers.ts";
+import type { JsonSchema } from "../../api/session-options.ts";
 import { isRecord } from "../../base/json.ts";
 import { beginning } from "../../base/text/well-formed.ts";
-import type { McpToolFilter } from "../../settings/config/mcp-servers.ts";
-import type { JsonSchema } from "../tools/tool.ts";
 
 export interface ListedTool {
 	readonly name: string;

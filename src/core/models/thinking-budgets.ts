@@ -1,14 +1,7 @@
+import type { ThinkingBudgets } from "../../api/models.ts";
 import { smallestBudget, thinkingStyle } from "./anthropic/thinking.ts";
 import { budgetRange } from "./google/thinking.ts";
 import type { ProviderType } from "./model-settings.ts";
-
-/** The valid thinking budget range, and the field that sets it. */
-export interface ThinkingBudgets {
-	readonly vendor: "anthropic" | "gemini";
-	readonly minimum: number;
-	/** Null if only the answer's maximum tokens limit it. */
-	readonly maximum: number | null;
-}
 
 const ofClaude = (model: string): ThinkingBudgets | null =>
 	thinkingStyle(model).kind === "budget" ? { vendor: "anthropic", minimum: smallestBudget, maximum: null } : null;

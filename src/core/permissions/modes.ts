@@ -1,4 +1,6 @@
 // Turns a verdict into a decision for the session's mode: ask the user, or answer for them. A denial holds in every mode.
+
+import type { WhenUnattended } from "../../api/values/session-mode.ts";
 import { isOpen, type Verdict } from "./policy.ts";
 
 export interface Circumstances {
@@ -12,9 +14,6 @@ export interface Circumstances {
 	/** What happens to a call without a matching rule when no client can answer. */
 	readonly whenUnattended: WhenUnattended;
 }
-
-/** `creator`: approved, because the creator supplied the tools. `wait`: stays open for a later client. */
-export type WhenUnattended = "approve" | "creator" | "reject" | "wait";
 
 export type Settled =
 	| { readonly decision: "allow" | "deny"; readonly reason: string; readonly by: Verdict["by"] }

@@ -9,8 +9,9 @@ import {
 } from "../../../test/support/host/tool-environment.ts";
 import { noAgents, noMedia, noWeb, searchService } from "../../../test/support/sessions/session-doubles.ts";
 import { toolSuccess } from "../../api/values/content.ts";
+import type { TaskView } from "../../api/values/task-status.ts";
 import { createAgent } from "./agent.ts";
-import type { AgentOperations, AgentRequest, TaskView } from "./operations.ts";
+import type { AgentOperations, AgentRequest } from "./operations.ts";
 import type { ToolEnvironment } from "./tool.ts";
 
 let place: ToolPlace;

@@ -1,6 +1,7 @@
 // Accepts null for an optional argument and JSON text for a value that is not a string.
+
+import type { JsonSchema } from "../../api/session-options.ts";
 import { isRecord } from "../../base/json.ts";
-import type { JsonSchema } from "./tool.ts";
 
 /** Maximum depth; deeper values stay unchanged. */
 const deepest = 16;

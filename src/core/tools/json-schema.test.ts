@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { JsonSchema } from "../../api/session-options.ts";
 import { compileJsonSchema } from "./json-schema.ts";
-import type { JsonSchema } from "./tool.ts";
 
 async function check(schema: JsonSchema, value: unknown): Promise<string | null> {
 	const compiled = await compileJsonSchema(schema);

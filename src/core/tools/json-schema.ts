@@ -1,5 +1,5 @@
+import type { JsonSchema } from "../../api/session-options.ts";
 import type { CompiledSchema, SchemaAllowance } from "../patterns/schema.ts";
-import type { JsonSchema } from "./tool.ts";
 
 export type { CompiledSchema };
 

@@ -1,5 +1,5 @@
 import type { ToolReturn } from "../../api/values/content.ts";
-import type { TaskKind, TaskStatus } from "../../api/values/task-status.ts";
+import type { TaskView } from "../../api/values/task-status.ts";
 
 export interface Question {
 	readonly question: string;
@@ -99,23 +99,6 @@ export interface AgentOperations {
 	/** Runs the task to completion; failures are results. */
 	run(request: AgentRequest, toolCallId: string, signal: AbortSignal): Promise<ToolReturn>;
 	start(request: AgentRequest, toolCallId: string): Promise<StartedTask>;
-}
-
-export interface TaskView {
-	readonly id: string;
-	readonly kind: TaskKind;
-	readonly status: TaskStatus;
-	readonly description: string;
-	/** Seconds; null for none. */
-	readonly timeout: number | null;
-	/** Null for agents. */
-	readonly command: string | null;
-	readonly agent: { readonly id: string; readonly type: string } | null;
-	readonly exitCode: number | null;
-	readonly interrupted: boolean;
-	readonly timedOut: boolean;
-	readonly reason: string | null;
-	readonly outputPath: string | null;
 }
 
 export type StartedTask =

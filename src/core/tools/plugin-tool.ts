@@ -1,9 +1,10 @@
+import type { JsonSchema } from "../../api/session-options.ts";
 import { type ToolReturn, toolError } from "../../api/values/content.ts";
 import type { RunOutcome } from "../../ports/processes/port.ts";
 import { type CompileJsonSchema, compileJsonSchema } from "./json-schema.ts";
 import { createOutputBuilder } from "./output-builder.ts";
 import { cutLine } from "./text-limits.ts";
-import type { JsonSchema, Tool, ToolEnvironment } from "./tool.ts";
+import type { Tool, ToolEnvironment } from "./tool.ts";
 import { cancelledResult } from "./tool-definition.ts";
 
 export interface PluginToolDeclaration {

@@ -8,7 +8,8 @@ import {
 	type ToolPlace,
 } from "../../../test/support/host/tool-environment.ts";
 import { noTasks } from "../../../test/support/sessions/session-doubles.ts";
-import type { CommandRequest, TaskView } from "./operations.ts";
+import type { TaskView } from "../../api/values/task-status.ts";
+import type { CommandRequest } from "./operations.ts";
 import { createShell } from "./shell.ts";
 import type { Tool } from "./tool.ts";
 

@@ -1,18 +1,10 @@
 import * as v from "valibot";
+import type { ClientCapability, JsonSchema } from "../../api/session-options.ts";
 import { type ToolReturn, toolError } from "../../api/values/content.ts";
 import type { Subject } from "../../api/values/subject.ts";
 import { isSystemError } from "../../base/errors.ts";
 import { issueSentence } from "./argument-schemas.ts";
-import type {
-	ApprovalNeed,
-	ClientCapability,
-	JsonSchema,
-	OpenedCall,
-	Preparation,
-	Refusal,
-	Tool,
-	ToolCallContext,
-} from "./tool.ts";
+import type { ApprovalNeed, OpenedCall, Preparation, Refusal, Tool, ToolCallContext } from "./tool.ts";
 
 export interface ToolDefinition<Schema extends v.GenericSchema> {
 	readonly name: string;

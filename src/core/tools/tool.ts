@@ -1,3 +1,4 @@
+import type { ClientCapability, JsonSchema } from "../../api/session-options.ts";
 import type { DisplayBlock, Todo, ToolReturn } from "../../api/values/content.ts";
 import type { EventBodyOf } from "../../api/values/event.ts";
 import type { Subject } from "../../api/values/subject.ts";
@@ -16,8 +17,6 @@ import type {
 	TaskOperations,
 } from "./operations.ts";
 import type { ReadPage } from "./web/page-reader.ts";
-
-export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** `action` names the kind of act for display; policies judge the `subjects`. */
 export interface ApprovalNeed {
@@ -63,8 +62,6 @@ export interface ToolCallContext {
 export type OpenedCall =
 	| { readonly ok: true; readonly preparation: Preparation }
 	| { readonly ok: false; readonly issue: string };
-
-export type ClientCapability = "questions" | "plan-mode";
 
 export interface Tool {
 	readonly name: string;

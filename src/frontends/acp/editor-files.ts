@@ -1,6 +1,6 @@
 import * as v from "valibot";
+import type { EditorFiles } from "../../api/editor-files.ts";
 import type { Identifiers } from "../../base/ids.ts";
-import type { EditorFiles } from "../../kernel/api.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import type { RpcReply } from "../../ports/rpc/envelope.ts";
 import type { ClientCapabilities } from "./wire.ts";

@@ -1,4 +1,4 @@
-import type { McpServerSettings } from "../../kernel/api.ts";
+import type { McpServerSettings } from "../../api/mcp-servers.ts";
 import type { McpServer } from "./wire.ts";
 
 const everything: McpServerSettings["filter"] = { names: null, hidden: [], includeTags: null, excludeTags: [] };

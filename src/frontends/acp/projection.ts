@@ -1,11 +1,12 @@
 // Live texts are sent as deltas; history uses the complete texts. Sends nothing itself.
+
+import type { ModelPrice } from "../../api/models.ts";
 import { type ContentPart, type DisplayBlock, toParts, type UserInput } from "../../api/values/content.ts";
 import type { AgentEvent, EventBodyOf, EventType } from "../../api/values/event.ts";
 import { ownEvents } from "../../api/values/own-events.ts";
 import { retryCause, retryTitle } from "../../api/values/retry-text.ts";
 import { ServerReports, type UnusableServer } from "../../api/values/server-reports.ts";
 import { toSideQuestion } from "../../api/values/slash-command.ts";
-import type { ModelPrice } from "../../kernel/api.ts";
 import { Calls } from "./calls/calls.ts";
 import { toBlock } from "./content.ts";
 import { quoted } from "./errors.ts";

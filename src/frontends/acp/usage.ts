@@ -1,5 +1,5 @@
+import type { ModelPrice } from "../../api/models.ts";
 import type { TokenUsage } from "../../api/values/content.ts";
-import type { ModelPrice } from "../../kernel/api.ts";
 import type { Update } from "./wire-updates.ts";
 
 export class Usage {

@@ -1,8 +1,8 @@
 // Tools of the client's process: MCP over control requests.
 import * as v from "valibot";
+import type { ClientToolDeclaration } from "../../api/session-options.ts";
 import { type ContentPart, type ToolReturn, toolError, toolSuccess } from "../../api/values/content.ts";
 import { isRecord } from "../../base/json.ts";
-import type { ClientToolDeclaration } from "../../kernel/api.ts";
 import { ClientRefusal, type Frames } from "./frames.ts";
 import { mcpAnswerSchema } from "./wire.ts";
 

@@ -1,11 +1,14 @@
 // A client's only session: prompts one after the other, events as messages.
 import path from "node:path";
+import type { Attachment, SessionHandle } from "../../api/kernel.ts";
+import type { ModelOption } from "../../api/models.ts";
+import type { SessionDescription } from "../../api/session-state.ts";
 import { inputText } from "../../api/values/content.ts";
 import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
+import type { TurnOptions } from "../../api/values/turn-options.ts";
 import { unlessAborted, workIsOver } from "../../base/abort.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
-import type { Attachment, ModelOption, SessionDescription, SessionHandle, TurnOptions } from "../../kernel/api.ts";
 import type { HostApi } from "../shared/dialect.ts";
 import { ClientTools } from "./client-tools.ts";
 import type { Frames } from "./frames.ts";

@@ -1,9 +1,9 @@
+import type { SessionApi } from "../../api/kernel.ts";
 import { toolError } from "../../api/values/content.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
 import type { Answer, Interaction, InteractionFailure } from "../../api/values/interaction.ts";
 import { toKernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { SessionApi } from "../../kernel/api.ts";
 import type { ClientTools } from "./client-tools.ts";
 import type { ClientHooks, HookBase } from "./hooks.ts";
 import { type AskedCall, changedInput, isSame, type Permissions, toAnswers, toPlanAnswer } from "./permissions.ts";

@@ -1,5 +1,6 @@
+import type { SessionHandle, SessionsApi } from "../../api/kernel.ts";
 import { plainCreation } from "../../api/options.ts";
-import type { OpeningOptions, SessionHandle, SessionsApi } from "../../kernel/api.ts";
+import type { OpeningOptions } from "../../api/session-options.ts";
 import { toSessionMode } from "./modes.ts";
 import type { ClaudeOptions } from "./options.ts";
 

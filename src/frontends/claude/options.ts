@@ -1,4 +1,5 @@
-import type { AddedRule, McpServerSettings } from "../../kernel/api.ts";
+import type { McpServerSettings } from "../../api/mcp-servers.ts";
+import type { AddedRule } from "../../api/session-options.ts";
 import type { PermissionMode } from "./wire.ts";
 
 export type SessionChoice =

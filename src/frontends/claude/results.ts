@@ -1,6 +1,6 @@
+import type { ModelPrice } from "../../api/models.ts";
 import type { TokenUsage } from "../../api/values/content.ts";
 import type { TurnOutcome } from "../../api/values/event.ts";
-import type { ModelPrice } from "../../kernel/api.ts";
 
 export interface Denial {
 	readonly tool_name: string;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
+import type { SessionApi } from "../../api/kernel.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
 import type { FilePlan, RestoredFiles } from "../../api/values/file-changes.ts";
-import type { SessionApi } from "../../kernel/api.ts";
 import { KeyedTurns, rewindFiles } from "./rewind.ts";
 
 const started = (turnId: string, key: string): AgentEvent => ({

@@ -1,11 +1,11 @@
 // Clients name a prompt by its uuid, which is the key of its turn.
 import path from "node:path";
 import type * as v from "valibot";
+import type { SessionApi } from "../../api/kernel.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
 import type { FilePlan, RestoredFiles } from "../../api/values/file-changes.ts";
 import { eachOf } from "../../base/collections.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
-import type { SessionApi } from "../../kernel/api.ts";
 import type { rewindAnswerSchema, rewindSchema } from "./wire.ts";
 
 type RewindRequest = v.InferOutput<typeof rewindSchema>;

@@ -1,9 +1,8 @@
 import process from "node:process";
 import type * as v from "valibot";
-import type { ContentPart, UserInput } from "../../api/values/content.ts";
-import { mediaPart, textPart } from "../../api/values/content.ts";
+import { type ContentPart, mediaPart, textPart, type UserInput } from "../../api/values/content.ts";
+import type { TurnStartOptions } from "../../api/values/turn-options.ts";
 import { KernelError } from "../../base/errors.ts";
-import type { TurnStartOptions } from "../../kernel/api.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import { defineMethod, type Method, type MethodTable } from "../../ports/rpc/methods.ts";
 import type { HostApi, SharedConnection } from "../shared/dialect.ts";

@@ -1,15 +1,12 @@
+import type { Attachment, SessionHandle } from "../../api/kernel.ts";
+import type { ClientToolDeclaration } from "../../api/session-options.ts";
+import type { SessionSnapshot } from "../../api/session-state.ts";
 import type { UserInput } from "../../api/values/content.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
+import type { TurnStartOptions } from "../../api/values/turn-options.ts";
 import { eachOf } from "../../base/collections.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type {
-	Attachment,
-	ClientToolDeclaration,
-	SessionHandle,
-	SessionSnapshot,
-	TurnStartOptions,
-} from "../../kernel/api.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import { EventPump, type Outgoing } from "../shared/event-pump.ts";
 import { ThreadProjection, TurnCollector } from "./projection.ts";

@@ -1,7 +1,8 @@
+import type { SessionHandle } from "../../api/kernel.ts";
 import { plainCreation } from "../../api/options.ts";
+import type { SessionSnapshot } from "../../api/session-state.ts";
 import { eachOf } from "../../base/collections.ts";
 import { KernelError } from "../../base/errors.ts";
-import type { SessionHandle, SessionSnapshot } from "../../kernel/api.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import type { HostApi } from "../shared/dialect.ts";
 import { ThreadProjection, TurnCollector } from "./projection.ts";

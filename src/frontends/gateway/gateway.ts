@@ -2,12 +2,12 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import type { SessionsApi } from "../../api/kernel.ts";
 import type { Scope } from "../../api/operations.ts";
 import type { Clock } from "../../base/clock.ts";
 import { toKernelError } from "../../base/errors.ts";
 import { parseJsonFile } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
-import type { SessionsApi } from "../../kernel/api.ts";
 import { readParams, withSession } from "../shared/public-operations.ts";
 import { AccessControl, hostNames } from "./access/access.ts";
 import { TokenWatch } from "./access/token-watch.ts";

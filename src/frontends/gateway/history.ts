@@ -1,9 +1,9 @@
 // Pages through a session's stored events from the end, for what a client shows before its stream.
 
+import type { SessionApi } from "../../api/kernel.ts";
 import type { AgentEvent, Cursor } from "../../api/values/event.ts";
 import { eachOf } from "../../base/collections.ts";
 import { textSize } from "../../base/json.ts";
-import type { SessionApi } from "../../kernel/api.ts";
 import { type PublicEvent, toPublicEvent } from "../shared/public-event.ts";
 import type { PageRequest } from "./requests.ts";
 

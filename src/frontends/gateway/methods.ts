@@ -1,5 +1,5 @@
 import type * as v from "valibot";
-import type { SessionHandle, SessionsApi } from "../../kernel/api.ts";
+import type { SessionHandle, SessionsApi } from "../../api/kernel.ts";
 import {
 	type CallOrigin,
 	callOperation,

@@ -1,11 +1,11 @@
 // After a finished turn the next prompt starts; after a failed or stopped turn they wait for a user.
 
+import type { Attachment, SessionHandle, SessionsApi } from "../../api/kernel.ts";
 import type { Cursor } from "../../api/values/event.ts";
 import type { PromptFile } from "../../api/values/prompt-file.ts";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { Attachment, SessionHandle, SessionsApi } from "../../kernel/api.ts";
 import { withFiles } from "../shared/prompt-files.ts";
 import type { QueuedPrompt, QueueStore } from "./queue-store.ts";
 

@@ -1,3 +1,6 @@
+import type { Attachment } from "../../api/kernel.ts";
+import type { AttachOptions, ClientToolDeclaration } from "../../api/session-options.ts";
+import type { SessionDescription } from "../../api/session-state.ts";
 import { inputText, type UserInput } from "../../api/values/content.ts";
 import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
 import { hookEvents } from "../../api/values/hooks/hook-event.ts";
@@ -8,7 +11,6 @@ import type { Message } from "../../formats/message.ts";
 import { isRequestType } from "../../formats/message-names.ts";
 import { protocolVersion } from "../../formats/protocol-version.ts";
 import { isRecorded } from "../../formats/record.ts";
-import type { Attachment, AttachOptions, ClientToolDeclaration, SessionDescription } from "../../kernel/api.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import { defineMethod, type MethodTable, type Respond } from "../../ports/rpc/methods.ts";
 import type { KernelApi, SharedConnection } from "../shared/dialect.ts";

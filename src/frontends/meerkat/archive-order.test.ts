@@ -5,8 +5,8 @@ import { connectRemote, createSocketPair, type Remote } from "../../../test/supp
 import { createGatedProvider } from "../../../test/support/models/gated-provider.ts";
 import { createHostedServer } from "../../../test/support/sessions/hosted-server.ts";
 import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
+import type { SessionsApi } from "../../api/kernel.ts";
 import { isRecord } from "../../base/json.ts";
-import type { SessionsApi } from "../../kernel/api.ts";
 import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
 
 async function createServer(reach?: (sessions: SessionsApi) => Promise<SessionsApi>) {

@@ -1,5 +1,7 @@
+import type { SessionApi, SessionHandle } from "../../api/kernel.ts";
+import type { OpeningOptions } from "../../api/session-options.ts";
+import type { SessionInfo } from "../../api/session-state.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
-import type { OpeningOptions, SessionApi, SessionHandle, SessionInfo } from "../../kernel/api.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import type { HostApi } from "../shared/dialect.ts";
 import { toNamedError } from "./errors.ts";

@@ -1,7 +1,7 @@
 // Where a fork is cut: by the messages that the history counts, of which results of tools are one.
 import { describe, expect, it } from "vitest";
+import type { MessageHistory } from "../../api/session-state.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
-import type { MessageHistory } from "../../kernel/api.ts";
 import { countMessages, toCut, toReplacingCut } from "./forks.ts";
 
 const text = (value: string) => [{ type: "text" as const, text: value }];

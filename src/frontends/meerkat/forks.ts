@@ -1,7 +1,9 @@
 // Forks: where a conversation is cut, in this protocol's message count.
+
+import type { ForkCut } from "../../api/session-options.ts";
+import type { MessageHistory } from "../../api/session-state.ts";
 import type { ContentPart } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
-import type { ForkCut, MessageHistory } from "../../kernel/api.ts";
 import { NamedError } from "./errors.ts";
 import { toInput, toPart } from "./wire/blocks.ts";
 import type { ForkResult, Replacement } from "./wire/wire-forks.ts";

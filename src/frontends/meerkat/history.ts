@@ -1,8 +1,9 @@
 // Times and tool failures are only in the log; they are matched from the end, since compaction drops the beginning.
+
+import type { MessageHistory } from "../../api/session-state.ts";
 import { type ContentPart, toParts } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
-import type { MessageHistory } from "../../kernel/api.ts";
 import { toObject } from "./eras/contract.ts";
 import { toArguments } from "./interactions.ts";
 import { toAnswerId } from "./projection/answer-id.ts";

@@ -1,8 +1,9 @@
 // A loaded session on one connection: sends its events to the client and keeps the facts about it.
 
+import type { SessionHandle } from "../../api/kernel.ts";
 import type { EventBodyOf, TurnOutcome } from "../../api/values/event.ts";
+import type { TurnOptions } from "../../api/values/turn-options.ts";
 import { forgetOldest } from "../../base/collections.ts";
-import type { SessionHandle, TurnOptions } from "../../kernel/api.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import type { HostApi } from "../shared/dialect.ts";
 import { toThrown } from "../shared/error-numbers.ts";

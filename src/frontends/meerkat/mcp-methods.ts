@@ -1,4 +1,4 @@
-import type { McpServerSettings, McpServersChange } from "../../kernel/api.ts";
+import type { McpServerSettings, McpServersChange } from "../../api/mcp-servers.ts";
 import { defineMethod, type Method } from "../../ports/rpc/methods.ts";
 import type { ClientSessions } from "./client-sessions.ts";
 import { meerkatProtocol } from "./protocol.ts";

@@ -1,6 +1,6 @@
+import type { ModelOption } from "../../api/models.ts";
 import type { ContractVersion } from "../../base/contract-version.ts";
 import { KernelError } from "../../base/errors.ts";
-import type { ModelOption } from "../../kernel/api.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import type { EnvelopeRules } from "../../ports/rpc/envelope.ts";
 import { defineMethod, type Method, type MethodTable } from "../../ports/rpc/methods.ts";

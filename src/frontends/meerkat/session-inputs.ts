@@ -1,7 +1,8 @@
+import type { SessionApi } from "../../api/kernel.ts";
+import type { ExternalEvent } from "../../api/session-state.ts";
 import { textPart, type UserInput } from "../../api/values/content.ts";
 import { KernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
-import type { ExternalEvent, SessionApi } from "../../kernel/api.ts";
 import { NamedError } from "./errors.ts";
 import { type Block, toBlocks, toPart } from "./wire/blocks.ts";
 import type {

@@ -1,4 +1,7 @@
-import type { ForkCut, MessageHistory, ModelOption, SessionHandle, SessionInfo } from "../../kernel/api.ts";
+import type { SessionHandle } from "../../api/kernel.ts";
+import type { ModelOption } from "../../api/models.ts";
+import type { ForkCut } from "../../api/session-options.ts";
+import type { MessageHistory, SessionInfo } from "../../api/session-state.ts";
 import { defineMethod, type Method } from "../../ports/rpc/methods.ts";
 import { type ClientSessions, concerning } from "./client-sessions.ts";
 import type { ConfigView } from "./configuration/config-view.ts";

@@ -1,5 +1,5 @@
 // Merges the options of `session/create` with the configuration for new sessions.
-import type { CreationOptions, ToolScope } from "../../kernel/api.ts";
+import type { CreationOptions, ToolScope } from "../../api/session-options.ts";
 import type { ConfigView } from "./configuration/config-view.ts";
 import { toEveryTurn } from "./turns/turn-fields.ts";
 import { toInput } from "./wire/blocks.ts";

@@ -1,4 +1,5 @@
-import type { SessionsApi, SkillInfo } from "../../kernel/api.ts";
+import type { SessionsApi } from "../../api/kernel.ts";
+import type { SkillInfo } from "../../api/session-state.ts";
 import { NamedError } from "./errors.ts";
 import type { MeerkatEvent } from "./wire/wire-events.ts";
 import type { SkillKey, SkillsListResult } from "./wire/wire-skills.ts";

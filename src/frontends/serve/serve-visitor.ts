@@ -1,8 +1,9 @@
 // Serves one of several clients: the sessions continue without it.
+
+import type { SessionApi } from "../../api/kernel.ts";
 import { aborted, unlessAborted } from "../../base/abort.ts";
 import { sleep, systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import type { SessionApi } from "../../kernel/api.ts";
 import { Connection, type Peer } from "../../ports/rpc/connection.ts";
 import type { EnvelopeRules } from "../../ports/rpc/envelope.ts";
 import type { LineTransport } from "../../ports/rpc/transport.ts";

@@ -1,7 +1,8 @@
 // Serves one transport: chooses the dialect by the first claimed message, and ends in order.
+
+import type { SessionApi } from "../../api/kernel.ts";
 import { aborted } from "../../base/abort.ts";
 import type { Log } from "../../base/log.ts";
-import type { SessionApi } from "../../kernel/api.ts";
 import { Connection, type ConnectionSettings, type Peer } from "../../ports/rpc/connection.ts";
 import type { LineTransport } from "../../ports/rpc/transport.ts";
 import { kimiDialect } from "../kimi/dialect.ts";

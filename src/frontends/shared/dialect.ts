@@ -1,8 +1,8 @@
+import type { SessionApi, SessionsApi, SettingsDocuments } from "../../api/kernel.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { WireVersion } from "../../formats/history.ts";
-import type { SessionApi, SessionsApi, SettingsDocuments } from "../../kernel/api.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import type { EnvelopeRules } from "../../ports/rpc/envelope.ts";
 import type { MethodTable } from "../../ports/rpc/methods.ts";

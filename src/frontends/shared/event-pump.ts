@@ -1,5 +1,6 @@
 // Projects and sends an attachment's events with backpressure, and turns replies into answers.
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Attachment, SessionApi } from "../../api/kernel.ts";
 import type { AgentEvent, TurnOutcome } from "../../api/values/event.ts";
 import type { Answer, InteractionFailure, InteractionKind } from "../../api/values/interaction.ts";
 import { forgetOldest } from "../../base/collections.ts";
@@ -7,7 +8,6 @@ import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { toKernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { otherWork } from "../../base/pace.ts";
-import type { Attachment, SessionApi } from "../../kernel/api.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import type { RpcReply } from "../../ports/rpc/envelope.ts";
 

@@ -1,3 +1,4 @@
+import type { SessionsApi } from "../../api/kernel.ts";
 import { operations } from "../../api/operations.ts";
 import { KernelError } from "../../base/errors.ts";
 import {
@@ -9,7 +10,6 @@ import {
 	type SessionAttachParams,
 	type Transport,
 } from "../../client/client.ts";
-import type { SessionsApi } from "../../kernel/api.ts";
 import { toPublicEvent } from "./public-event.ts";
 import {
 	attachPublic,

@@ -1,6 +1,7 @@
 // Runs api/operations.ts for every transport. A session is held only while a request runs.
 
 import * as v from "valibot";
+import type { Attachment, SessionHandle, SessionsApi } from "../../api/kernel.ts";
 import {
 	type Grade,
 	type OperationName,
@@ -11,20 +12,13 @@ import {
 	type Scope,
 } from "../../api/operations.ts";
 import { plainCreation } from "../../api/options.ts";
+import type { CreationOptions, OpeningOptions, StartingMode } from "../../api/session-options.ts";
+import type { SessionSnapshot } from "../../api/session-state.ts";
 import { type AgentEvent, type EventType, eventDeclarations } from "../../api/values/event.ts";
 import type { SessionMode } from "../../api/values/session-mode.ts";
 import { eachOf } from "../../base/collections.ts";
 import { KernelError } from "../../base/errors.ts";
 import { isRecord, textSize } from "../../base/json.ts";
-import type {
-	Attachment,
-	CreationOptions,
-	OpeningOptions,
-	SessionHandle,
-	SessionSnapshot,
-	SessionsApi,
-	StartingMode,
-} from "../../kernel/api.ts";
 import { withFiles } from "./prompt-files.ts";
 import { type PublicEvent, toPublicEvent } from "./public-event.ts";
 

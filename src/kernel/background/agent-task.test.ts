@@ -21,7 +21,7 @@ import {
 import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
 import { createSessionDouble } from "../../../test/support/store/failing-session.ts";
 import type { EventBody, EventType } from "../../api/values/event.ts";
-import type { ClientHook } from "../../core/hooks/hook.ts";
+import type { ClientHook } from "../../api/values/hooks/hook.ts";
 import { type Model, type ModelRequest, modelFailure } from "../../core/models/model.ts";
 import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
 

@@ -1,5 +1,5 @@
-import { isFinal } from "../../api/values/task-status.ts";
-import type { TaskOperations, TaskView } from "../../core/tools/operations.ts";
+import { isFinal, type TaskView } from "../../api/values/task-status.ts";
+import type { TaskOperations } from "../../core/tools/operations.ts";
 import type { StoredTasks } from "../../ports/store/stored-tasks.ts";
 import type { BackgroundTasks } from "./background-tasks.ts";
 import { toView, toViews } from "./task-view.ts";

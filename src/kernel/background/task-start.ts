@@ -1,9 +1,10 @@
 import { type ToolReturn, toolError } from "../../api/values/content.ts";
+import type { TaskView } from "../../api/values/task-status.ts";
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { type Log, undo } from "../../base/log.ts";
-import type { AgentRequest, CommandRequest, TaskView } from "../../core/tools/operations.ts";
+import type { AgentRequest, CommandRequest } from "../../core/tools/operations.ts";
 import type { StoredSession } from "../../ports/store/session-store.ts";
 import { newRuntime, type StoredTask, type TaskSpec } from "../../ports/store/stored-tasks.ts";
 import type { BackgroundSettings } from "../../settings/config/configuration.ts";

@@ -1,6 +1,6 @@
 import path from "node:path";
+import type { TaskView } from "../../api/values/task-status.ts";
 import { reminderText } from "../../core/agent/marked-text.ts";
-import type { TaskView } from "../../core/tools/operations.ts";
 import { outputName } from "../../ports/store/disk/background/task-files.ts";
 import type { StoredTask, TaskRuntime } from "../../ports/store/stored-tasks.ts";
 

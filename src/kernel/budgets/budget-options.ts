@@ -1,8 +1,8 @@
 // Combines budget settings with the options of the opened session.
+
+import type { BudgetOptions } from "../../api/session-options.ts";
 import type { BudgetSettings } from "../../settings/config/configuration.ts";
 import type { BudgetLimits } from "./budgets.ts";
-
-export type BudgetOptions = Omit<BudgetSettings, "warningRatio">;
 
 export function composeBudgets(limits: BudgetSettings, options: Partial<BudgetOptions>): BudgetLimits {
 	const of = (name: keyof BudgetOptions, unit = 1): number | null => {

@@ -1,12 +1,12 @@
 // Client tools: validates them when a client attaches, and requests their calls from the client.
 
+import type { ClientToolDeclaration } from "../../api/session-options.ts";
 import type { ToolReturn } from "../../api/values/content.ts";
 import type { ClientToolInteraction } from "../../api/values/interaction.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { isRecord } from "../../base/json.ts";
 import { createSchemaCompiler } from "../../core/tools/json-schema.ts";
 import type { Tool } from "../../core/tools/tool.ts";
-import type { ClientToolDeclaration } from "../api.ts";
 import type { InteractionTable } from "../interactions/interaction-table.ts";
 import type { Emitter, Where } from "./emitter.ts";
 

@@ -1,8 +1,10 @@
+import type { Attachment } from "../../api/kernel.ts";
+import type { AttachOptions, ClientCapability } from "../../api/session-options.ts";
+import type { AttachedClient, SessionSnapshot } from "../../api/session-state.ts";
 import type { AgentEvent, Cursor, EventBody } from "../../api/values/event.ts";
+import type { ClientHook } from "../../api/values/hooks/hook.ts";
 import type { Interaction } from "../../api/values/interaction.ts";
-import type { ClientHook } from "../../core/hooks/hook.ts";
-import type { ClientCapability, Tool } from "../../core/tools/tool.ts";
-import type { AttachedClient, Attachment, AttachOptions, SessionSnapshot } from "../api.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import type { HookClients } from "../turn/hook-runner.ts";
 import type { ToolClient } from "../turn/tool-box.ts";
 import type { CheckedTools } from "./client-tools.ts";

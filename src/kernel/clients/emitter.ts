@@ -1,5 +1,6 @@
 // Durable events are persisted first, then all are delivered to all clients in order of emission.
 
+import type { UnfinishedPart } from "../../api/session-state.ts";
 import { createDeltaMerger, type DeltaMerger } from "../../api/values/delta-merger.ts";
 import {
 	type AgentEvent,
@@ -34,12 +35,6 @@ interface Speaker {
 	readonly merger: DeltaMerger;
 	readonly delivered: DeltaMerger;
 	readonly agentPath: readonly AgentPathEntry[];
-}
-
-/** The durable form of a partly delivered part of an answer. */
-export interface UnfinishedPart {
-	readonly agentPath: readonly AgentPathEntry[];
-	readonly body: EventBody;
 }
 
 export type AgentLog = Pick<StoredAgent, "appendEvents">;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createLiveFeed } from "../../../test/support/protocol/live-feed.ts";
+import type { Flow } from "../../api/session-options.ts";
 import { textPart, toolSuccess } from "../../api/values/content.ts";
 import type { AgentEvent, EventBody } from "../../api/values/event.ts";
-import { EventFeed, type Flow } from "./event-feed.ts";
+import { EventFeed } from "./event-feed.ts";
 
 const event = (n: number): AgentEvent => ({
 	sessionId: "s",

@@ -1,5 +1,6 @@
 // A blocking feed makes emitters wait. A droppable one drops volatile, then all events, and rereads the journal.
 
+import type { Flow } from "../../api/session-options.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -11,8 +12,6 @@ const limit = 256;
 const sizeLimit = 4 * 1024 * 1024;
 /** Maximum events per batch read back from the journal. */
 const readAtOnce = 256;
-
-export type Flow = "blocking" | "droppable";
 
 export interface FeedSource {
 	read(after: number): AsyncIterable<readonly AgentEvent[]>;

@@ -1,10 +1,11 @@
 // Live output of running calls: coalesced, bounded, not persisted, without backpressure.
 import { StringDecoder } from "node:string_decoder";
+import type { UnfinishedPart } from "../../api/session-state.ts";
 import type { EventBodyOf } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
 import { beginning } from "../../base/text/well-formed.ts";
 import type { CallProgress } from "../../core/agent/dependencies.ts";
-import type { Emitter, UnfinishedPart, Where } from "./emitter.ts";
+import type { Emitter, Where } from "./emitter.ts";
 
 /** Milliseconds between two progress deliveries of a call. */
 const interval = 50;

@@ -1,17 +1,12 @@
 // The slash command contract, and the turn services that a command may use.
 
+import type { SlashCommandInfo } from "../../api/session-state.ts";
 import type { UserInput } from "../../api/values/content.ts";
 import type { EventBody, TurnOutcome } from "../../api/values/event.ts";
 import type { CompactionOutcome } from "../../core/agent/compaction.ts";
 import type { CompactionTrigger } from "../../core/agent/dependencies.ts";
 import type { SideAnswer } from "../turn/side-question-answer.ts";
 import type { Agent } from "../turn/turn-dependencies.ts";
-
-export interface SlashCommandInfo {
-	readonly name: string;
-	readonly description: string;
-	readonly aliases: readonly string[];
-}
 
 export interface NestedRun {
 	readonly outcome: TurnOutcome;

@@ -1,9 +1,9 @@
 // Restricts an agent to a subset of its tools, or replaces its system prompt.
+
+import type { ToolScope } from "../../api/session-options.ts";
 import type { AgentDefinition } from "../../core/definitions/agent-definition.ts";
 
-/** Tools an agent keeps: none, all but command tools, only command tools, or all. */
-export const toolScopes = ["none", "without-commands", "commands", "all"] as const;
-export type ToolScope = (typeof toolScopes)[number];
+export const toolScopes = ["none", "without-commands", "commands", "all"] as const satisfies readonly ToolScope[];
 
 const commandToolPaths: ReadonlySet<string> = new Set(["kimi_cli.tools.shell:Shell"]);
 

@@ -1,5 +1,6 @@
 // The command sandbox of a session: which commands run inside it, which outside, and how that affects permissions.
 import path from "node:path";
+import type { SandboxDescription } from "../../api/session-state.ts";
 import type { OnFirstUse } from "../../base/on-first-use.ts";
 import type { Policy } from "../../core/permissions/policy.ts";
 import { autoAllowPolicy, missingSandboxPolicy, outsidePolicy } from "../../core/permissions/sandbox-policy.ts";
@@ -7,7 +8,6 @@ import type { CommandSandbox } from "../../core/tools/tool.ts";
 import type { Confinement, Processes } from "../../ports/processes/port.ts";
 import type { Sandbox } from "../../ports/sandbox/sandbox.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
-import type { SandboxDescription } from "../api.ts";
 import type { HostServices } from "./host-services.ts";
 
 export interface SessionSandbox {

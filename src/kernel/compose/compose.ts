@@ -2,11 +2,11 @@
 
 import path from "node:path";
 import type { ContextRow } from "../../api/values/conversation.ts";
+import type { WhenUnattended } from "../../api/values/session-mode.ts";
 import type { SkillPlace, SkillSet } from "../../core/definitions/skill-discovery.ts";
 import { renderSystemPrompt, withRole } from "../../core/definitions/system-prompt.ts";
 import { withPlacedProgram } from "../../core/hooks/placed-program.ts";
 import type { ServerPool } from "../../core/mcp/server-pool.ts";
-import type { WhenUnattended } from "../../core/permissions/modes.ts";
 import type { FileFinder, FinderPlace } from "../../core/tools/search/file-finder.ts";
 import type { ToolEnvironment, WebService } from "../../core/tools/tool.ts";
 import { isBuiltInToolName, servesPlanMode } from "../../core/tools/tool-paths.ts";

@@ -1,10 +1,10 @@
 // Lists the configured models for front ends. Loaded on demand.
 
+import type { ModelOption } from "../../api/models.ts";
 import { acceptanceOf } from "../../core/models/requests/acceptance.ts";
 import { thinkingBudgets } from "../../core/models/thinking-budgets.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
 import { type Environment, type SelectedModel, selectModel } from "../../settings/config/model-selection.ts";
-import type { ModelOption } from "../api.ts";
 import { shownName } from "./models.ts";
 
 /** Configured models in order, with environment overrides applied. */

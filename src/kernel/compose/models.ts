@@ -1,5 +1,6 @@
 // Chooses the model of a session from settings, options and environment, and creates it.
 
+import type { ModelChoice } from "../../api/models.ts";
 import type { Model } from "../../core/models/model.ts";
 import { type ModelSettings, standardTimeouts } from "../../core/models/model-settings.ts";
 import { createModel } from "../../core/models/registry.ts";
@@ -7,7 +8,6 @@ import { createSignedInModel } from "../../core/models/signed-in-model.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
 import { listModel, type UnlistedModel } from "../../settings/config/model-lookup.ts";
 import { type ModelSelection, selectModel } from "../../settings/config/model-selection.ts";
-import type { ModelChoice } from "../api.ts";
 import type { ChosenModel } from "../session/session-model.ts";
 import type { HostServices } from "./host-services.ts";
 import type { KeyRing } from "./key-ring.ts";

@@ -1,5 +1,6 @@
 // The permission rules of a session: from the machine administrator, the user and the project.
 import path from "node:path";
+import type { AddedRule } from "../../api/session-options.ts";
 import { never } from "../../base/abort.ts";
 import { projectDirectories } from "../../core/definitions/project-root.ts";
 import { decidingFile } from "../../core/permissions/deciding-files.ts";
@@ -11,7 +12,6 @@ import type { GitPlace } from "../../ports/processes/git/git.ts";
 import type { PermissionSettings } from "../../settings/config/configuration.ts";
 import { ConfigurationError } from "../../settings/config/configuration-error.ts";
 import { readPermissionFile } from "../../settings/config/permission-file.ts";
-import type { AddedRule } from "../api.ts";
 import type { HostServices } from "./host-services.ts";
 import { isTrusted } from "./trusted-files.ts";
 

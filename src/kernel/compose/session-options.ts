@@ -1,12 +1,11 @@
 // The options for opening a session, from the command line or from a client.
 
+import type { EditorFiles } from "../../api/editor-files.ts";
+import type { McpServerSettings } from "../../api/mcp-servers.ts";
+import type { AddedRule, BudgetOptions, PermissionOptions, StartingMode } from "../../api/session-options.ts";
 import type { SessionHook } from "../../api/values/hooks/session-hook.ts";
 import type { TurnOptions } from "../../api/values/turn-options.ts";
 import type { AgentDefinition } from "../../core/definitions/agent-definition.ts";
-import type { EditorFiles } from "../../ports/files/editor-files.ts";
-import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
-import type { AddedRule, PermissionOptions, StartingMode } from "../api.ts";
-import type { BudgetOptions } from "../budgets/budget-options.ts";
 import type { ModelWish } from "./models.ts";
 
 /** Options that may differ between sessions. Null means the configured value. */

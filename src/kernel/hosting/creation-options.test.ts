@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { CreationOptions } from "../api.ts";
+import type { CreationOptions } from "../../api/session-options.ts";
 import type { ModelChange } from "../session/session-model.ts";
 import { readCreationOptions, toPersistedCreationOptions, withModel } from "./creation-options.ts";
 

@@ -2,12 +2,12 @@
 // values that the state stores itself (grants, directories), and values that may contain keys (environment, MCP servers). Of the
 // mode, only the given values are stored; the state has the rest.
 import * as v from "valibot";
+import type { CreationOptions, ToolScope } from "../../api/session-options.ts";
 import { userInputSchema } from "../../api/values/content.ts";
 import { sessionHooksSchema } from "../../api/values/hooks/session-hook.ts";
 import { turnOptionsSchema } from "../../api/values/turn-options.ts";
 import { isRecord } from "../../base/json.ts";
-import type { CreationOptions } from "../api.ts";
-import { type ToolScope, toolScopes } from "../compose/agent-restriction.ts";
+import { toolScopes } from "../compose/agent-restriction.ts";
 import type { ModelChange } from "../session/session-model.ts";
 
 const amount = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)));

@@ -1,5 +1,7 @@
 // The options of a hosted session: a client request or persisted creation options, merged with options common to the process.
 
+import type { ModelList } from "../../api/models.ts";
+import type { CreationOptions, OpeningOptions } from "../../api/session-options.ts";
 import type { UserInput } from "../../api/values/content.ts";
 import type { AnswerForm } from "../../api/values/turn-options.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -10,7 +12,6 @@ import { compileJsonSchema } from "../../core/tools/json-schema.ts";
 import { servesPlanMode } from "../../core/tools/tool-paths.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
 import { type FoundModel, findModel } from "../../settings/config/model-lookup.ts";
-import type { CreationOptions, ModelList, OpeningOptions } from "../api.ts";
 import { narrowAgent } from "../compose/agent-restriction.ts";
 import { builtInAgents } from "../compose/built-in-agents.ts";
 import { chooseModel, toChoice } from "../compose/models.ts";

@@ -1,6 +1,7 @@
 // A session as its host sees it: its info, whether it is working, and how its work ends.
+
+import type { SessionInfo } from "../../api/session-state.ts";
 import type { Log } from "../../base/log.ts";
-import type { SessionInfo } from "../api.ts";
 import type { Session } from "../session/session.ts";
 import type { ChosenOptions } from "./hosted-options.ts";
 

@@ -1,6 +1,9 @@
 // The kernel creates and opens sessions, owns loaded sessions, and closes them at shutdown.
 
 import path from "node:path";
+import type { ListQuery, Placement, SessionPage } from "../../api/session-list.ts";
+import type { ForkOptions } from "../../api/session-options.ts";
+import type { StoredId } from "../../api/session-state.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
 import type { ForkedSession } from "../../api/values/file-changes.ts";
 import { isSystemError, KernelError } from "../../base/errors.ts";
@@ -19,17 +22,9 @@ import type { ServerPool } from "../../core/mcp/server-pool.ts";
 import { isBroadGrant } from "../../core/permissions/former-grants.ts";
 import { fileFailureReason } from "../../ports/files/file-failure.ts";
 import type { Files } from "../../ports/files/port.ts";
-import type {
-	ListQuery,
-	Placement,
-	SessionOwner,
-	SessionPage,
-	SessionState,
-	SessionStore,
-} from "../../ports/store/session-store.ts";
+import type { SessionOwner, SessionState, SessionStore } from "../../ports/store/session-store.ts";
 import { createSharedSession, type SharedSession, viewShared } from "../../ports/store/shared-session.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
-import type { ForkOptions, StoredId } from "../api.ts";
 import { checkAdditionalDirectory } from "../commands/additional-directory.ts";
 import { builtInAgentNames } from "../compose/agent-names.ts";
 import { builtInAgents } from "../compose/built-in-agents.ts";

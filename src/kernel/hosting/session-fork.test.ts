@@ -1,12 +1,12 @@
 // The fork of a session: what it has of the session it was copied from, and what it does not.
 import { describe, expect, it } from "vitest";
 import { createHost, runTurn } from "../../../test/support/sessions/session-host.ts";
+import type { ForkCut } from "../../api/session-options.ts";
 import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
 import type { AgentEvent, EventBody } from "../../api/values/event.ts";
 import { eachOf } from "../../base/collections.ts";
 import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
 import type { SessionStore, StoredSession } from "../../ports/store/session-store.ts";
-import type { ForkCut } from "../api.ts";
 import { plainRequest } from "./hosted-options.ts";
 import { writeFork } from "./session-fork.ts";
 

@@ -2,6 +2,7 @@
 // output files stay with the source.
 
 import path from "node:path";
+import type { ForkCut, ForkOptions } from "../../api/session-options.ts";
 import { toParts } from "../../api/values/content.ts";
 import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
@@ -10,7 +11,6 @@ import { KernelError } from "../../base/errors.ts";
 import type { SessionState, StoredSession } from "../../ports/store/session-store.ts";
 import { toTitle } from "../../ports/store/title.ts";
 import type { FileCheckout } from "../../ports/workspace/file-history.ts";
-import type { ForkCut, ForkOptions } from "../api.ts";
 import type { ForkSource } from "../session/fork-source.ts";
 import { readCreationOptions } from "./creation-options.ts";
 

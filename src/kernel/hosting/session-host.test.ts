@@ -1,11 +1,12 @@
 import { describe, expect, it, vi } from "vitest";
 import { createHost, runTurn } from "../../../test/support/sessions/session-host.ts";
 import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
+import type { SessionApi, SessionHandle } from "../../api/kernel.ts";
+import type { CreationOptions } from "../../api/session-options.ts";
+import type { TaskView } from "../../api/values/task-status.ts";
 import { createDeferred } from "../../base/deferred.ts";
-import type { TaskView } from "../../core/tools/operations.ts";
 import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
 import type { SessionStore } from "../../ports/store/session-store.ts";
-import type { CreationOptions, SessionApi, SessionHandle } from "../api.ts";
 import { plainSessionOptions } from "../compose/session-options.ts";
 import { plainRequest } from "./hosted-options.ts";
 

@@ -2,25 +2,18 @@
 // cache decides which sessions are loaded; this class defines how they are opened and used. It is one class because every
 // operation depends on the chosen, loading and removed sessions.
 
+import type { FaultOwner, SessionHandle, SessionsApi } from "../../api/kernel.ts";
+import type { ModelList } from "../../api/models.ts";
+import type { ListQuery, SessionPage } from "../../api/session-list.ts";
+import type { CreationOptions, ForkOptions, OpeningOptions } from "../../api/session-options.ts";
+import type { SessionInfo, SkillInfo, StoredId } from "../../api/session-state.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
 import type { ForkedSession } from "../../api/values/file-changes.ts";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import { type Identifiers, isUuid } from "../../base/ids.ts";
 import { timeOrderedUuid } from "../../base/time-id.ts";
-import type { ListQuery, SessionPage, SessionState } from "../../ports/store/session-store.ts";
-import type {
-	CreationOptions,
-	FaultOwner,
-	ForkOptions,
-	ModelList,
-	OpeningOptions,
-	SessionHandle,
-	SessionInfo,
-	SessionsApi,
-	SkillInfo,
-	StoredId,
-} from "../api.ts";
+import type { SessionState } from "../../ports/store/session-store.ts";
 import { withModelError } from "../compose/model-errors.ts";
 import { nobody } from "../session/fault-owner.ts";
 import type { Session } from "../session/session.ts";

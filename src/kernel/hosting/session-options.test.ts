@@ -3,10 +3,11 @@
 import { describe, expect, it } from "vitest";
 import { noProcesses } from "../../../test/support/sessions/session-doubles.ts";
 import { createHost, type HostSettings, runTurn } from "../../../test/support/sessions/session-host.ts";
+import type { SessionHandle } from "../../api/kernel.ts";
+import type { McpServerSettings } from "../../api/mcp-servers.ts";
+import type { CreationOptions, OpeningOptions } from "../../api/session-options.ts";
 import type { Processes } from "../../ports/processes/port.ts";
 import { createMemoryStore } from "../../ports/store/memory/memory-store.ts";
-import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
-import type { CreationOptions, OpeningOptions, SessionHandle } from "../api.ts";
 import { chooseOptions, choosePlainOptions, plainRequest } from "./hosted-options.ts";
 import { SessionHost } from "./session-host.ts";
 

@@ -2,6 +2,7 @@
 // finds, reads and replaces them.
 import { isUtf8 } from "node:buffer";
 import path from "node:path";
+import type { SettingsDocument, SettingsDocuments } from "../../api/kernel.ts";
 import { createBatchedWork } from "../../base/batched-work.ts";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
@@ -17,7 +18,6 @@ import {
 	type TomlDocument,
 } from "../../settings/config/toml-changes.ts";
 import { toTomlText } from "../../settings/config/toml-text.ts";
-import type { SettingsDocument, SettingsDocuments } from "../api.ts";
 
 interface Place {
 	readonly files: Files;

@@ -3,13 +3,14 @@
 import type { DisplayBlock, ToolCall } from "../../api/values/content.ts";
 import type { AgentPathEntry, EventBody } from "../../api/values/event.ts";
 import type { ApprovalInteraction } from "../../api/values/interaction.ts";
+import type { WhenUnattended } from "../../api/values/session-mode.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import { hiddenWarning, hidesContent, hidesText, visibleText } from "../../base/text/visible-text.ts";
 import type { ApprovalOutcome } from "../../core/agent/dependencies.ts";
 import { isBroadGrant } from "../../core/permissions/former-grants.ts";
 import type { Judge, Proposal } from "../../core/permissions/judge.ts";
-import { type Settled, settle, type WhenUnattended } from "../../core/permissions/modes.ts";
+import { type Settled, settle } from "../../core/permissions/modes.ts";
 import { isOpen, type Policy, type Verdict, worstVerdict } from "../../core/permissions/policy.ts";
 import type { ApprovalNeed } from "../../core/tools/tool.ts";
 import type { Persistence } from "../clients/emitter.ts";

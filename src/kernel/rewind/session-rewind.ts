@@ -1,4 +1,6 @@
 // Rewinds files, conversation, or both. The event history only grows.
+
+import type { ForkFiles } from "../../api/session-options.ts";
 import type { ContextRow } from "../../api/values/conversation.ts";
 import type { EventBody } from "../../api/values/event.ts";
 import type {
@@ -20,7 +22,6 @@ import type {
 	RestorePlan,
 	RestorePoint,
 } from "../../ports/workspace/file-history.ts";
-import type { ForkFiles } from "../api.ts";
 import type { MainAgent } from "../turn/main-agent.ts";
 import type { SessionFiles } from "./session-files.ts";
 import { compareEntries, shownPath, showPlan, showRecord } from "./shown-changes.ts";

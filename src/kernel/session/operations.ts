@@ -1,3 +1,4 @@
+import type { ClientCapability } from "../../api/session-options.ts";
 import type { EventBody } from "../../api/values/event.ts";
 import type { ApprovalInteraction } from "../../api/values/interaction.ts";
 import type { Identifiers } from "../../base/ids.ts";
@@ -14,7 +15,6 @@ import type {
 	QuestionOperations,
 	TaskOperations,
 } from "../../core/tools/operations.ts";
-import type { ClientCapability } from "../../core/tools/tool.ts";
 import type { ApprovalMode } from "../interactions/approval-mode.ts";
 import type { InteractionTable } from "../interactions/interaction-table.ts";
 import type { PlanMode } from "../plan/plan-mode.ts";

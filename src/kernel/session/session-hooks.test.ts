@@ -9,8 +9,8 @@ import { createToolDouble, editNeed } from "../../../test/support/sessions/turn-
 import { createSessionDouble, storageFailure } from "../../../test/support/store/failing-session.ts";
 import { heldSession } from "../../../test/support/store/held-session.ts";
 import type { UserInput } from "../../api/values/content.ts";
+import type { ClientHook } from "../../api/values/hooks/hook.ts";
 import type { HookEvent } from "../../api/values/hooks/hook-event.ts";
-import type { ClientHook } from "../../core/hooks/hook.ts";
 import type { ModelRequest } from "../../core/models/model.ts";
 import { createAskUserQuestion } from "../../core/tools/session/ask-user-question.ts";
 import { createEnterPlanMode, createExitPlanMode } from "../../core/tools/session/plan-mode.ts";

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
+import type { ModelChoice } from "../../api/models.ts";
 import { KernelError } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Model } from "../../core/models/model.ts";
 import type { StoredSession } from "../../ports/store/session-store.ts";
-import type { ModelChoice } from "../api.ts";
 
 export interface ChosenModel {
 	/** Null when none is configured; `unsetModelAlias` is then the requested alias. */

@@ -14,10 +14,10 @@ import { createSessionSubject } from "../../../test/support/sessions/session-sub
 import { createToolDouble, editNeed } from "../../../test/support/sessions/turn-subject.ts";
 import { createSessionDouble, storageFailure } from "../../../test/support/store/failing-session.ts";
 import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
+import type { AttachOptions } from "../../api/session-options.ts";
 import { textPart, toolError, toolSuccess } from "../../api/values/content.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { KernelError } from "../../base/errors.ts";
-import type { AttachOptions } from "../api.ts";
 import type { Session } from "./session.ts";
 
 const busy = new KernelError("busy", "An agent turn is already in progress");

@@ -3,23 +3,16 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { CommandOf, CommandType, CommandValues } from "../../api/commands.ts";
+import type { Attachment, SessionApi } from "../../api/kernel.ts";
+import type { McpServersChange } from "../../api/mcp-servers.ts";
+import type { AttachOptions, ClientToolDeclaration, ForkFiles } from "../../api/session-options.ts";
+import type { MessageHistory, SessionDescription, SessionSnapshot } from "../../api/session-state.ts";
 import { textPart } from "../../api/values/content.ts";
 import type { AgentEvent, Cursor } from "../../api/values/event.ts";
 import { isFinal } from "../../api/values/task-status.ts";
 import { KernelError, toKernelError } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { FileCheckout } from "../../ports/workspace/file-history.ts";
-import type {
-	Attachment,
-	AttachOptions,
-	ClientToolDeclaration,
-	ForkFiles,
-	McpServersChange,
-	MessageHistory,
-	SessionApi,
-	SessionDescription,
-	SessionSnapshot,
-} from "../api.ts";
 import { toViews } from "../background/task-view.ts";
 import { type CheckedTools, checkClientTools } from "../clients/client-tools.ts";
 import { breakOff } from "../turn/main-turn.ts";

@@ -4,11 +4,11 @@ import { call, createScriptedModel, done, type ModelScript, say } from "../../..
 import { plainAttachment } from "../../../test/support/sessions/session-doubles.ts";
 import { createSessionSubject } from "../../../test/support/sessions/session-subject.ts";
 import { createToolDouble } from "../../../test/support/sessions/turn-subject.ts";
+import type { McpServerSettings } from "../../api/mcp-servers.ts";
 import type { EventBody, McpStatus } from "../../api/values/event.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { silentLog } from "../../base/log.ts";
 import type { Tool } from "../../core/tools/tool.ts";
-import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
 import { type ServerNeeds, type SessionServers, ToolServers } from "./tool-servers.ts";
 
 type ServerStatus = McpStatus["servers"][number]["status"];

@@ -1,13 +1,12 @@
 // Loaded for the first client, reported in turns, released at the end. src/core/mcp/ has the connections.
 
+import type { McpServerSettings, McpServersChange } from "../../api/mcp-servers.ts";
 import { type EventBody, type McpStatus, statusChanged } from "../../api/values/event.ts";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { ServerSet, ServerSetSettings } from "../../core/mcp/server-set.ts";
 import type { Tool } from "../../core/tools/tool.ts";
-import type { McpServerSettings } from "../../settings/config/mcp-servers.ts";
-import type { McpServersChange } from "../api.ts";
 
 export type ServerNeeds = Pick<ServerSetSettings, "isTaken" | "questions">;
 

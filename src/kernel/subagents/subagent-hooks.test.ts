@@ -18,9 +18,9 @@ import {
 } from "../../../test/support/sessions/subagent-subject.ts";
 import { createSessionDouble } from "../../../test/support/store/failing-session.ts";
 import type { ToolReturn } from "../../api/values/content.ts";
+import type { ClientHook } from "../../api/values/hooks/hook.ts";
 import type { HookEvent } from "../../api/values/hooks/hook-event.ts";
 import type { Interaction } from "../../api/values/interaction.ts";
-import type { ClientHook } from "../../core/hooks/hook.ts";
 import { type Model, type ModelRequest, modelFailure } from "../../core/models/model.ts";
 import type { Processes } from "../../ports/processes/port.ts";
 

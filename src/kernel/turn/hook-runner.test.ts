@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import type { EventBody } from "../../api/values/event.ts";
+import type { ClientHook, CommandHook } from "../../api/values/hooks/hook.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { silentLog } from "../../base/log.ts";
-import type { ClientHook, CommandHook, HookPoint } from "../../core/hooks/hook.ts";
+import type { HookPoint } from "../../core/hooks/hook.ts";
 import type { Processes, RunRequest } from "../../ports/processes/port.ts";
 import { InteractionTable } from "../interactions/interaction-table.ts";
 import { type HookClients, HookRunner } from "./hook-runner.ts";

@@ -1,19 +1,12 @@
 import type { EventBody } from "../../api/values/event.ts";
+import type { ClientHook, CommandHook, Hook } from "../../api/values/hooks/hook.ts";
 import type { SessionHook } from "../../api/values/hooks/session-hook.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { cut } from "../../base/text/sentence.ts";
 import { runCommandHook } from "../../core/hooks/command-hook.ts";
-import {
-	allowed,
-	blocked,
-	type ClientHook,
-	type CommandHook,
-	type Hook,
-	type HookDecision,
-	type HookPoint,
-} from "../../core/hooks/hook.ts";
+import { allowed, blocked, type HookDecision, type HookPoint } from "../../core/hooks/hook.ts";
 import { Matchers } from "../../core/hooks/matchers.ts";
 import { combineDecisions, type SelectedHook, selectHooks } from "../../core/hooks/selection.ts";
 import type { Fetch } from "../../ports/network/network-settings.ts";

@@ -1,8 +1,8 @@
+import type { MessageHistory } from "../../api/session-state.ts";
 import type { ContextRow, HistoryEntry } from "../../api/values/conversation.ts";
 import type { EventBody } from "../../api/values/event.ts";
 import { Context, type ContextLog } from "../../core/agent/context.ts";
 import type { StoredSession } from "../../ports/store/session-store.ts";
-import type { MessageHistory } from "../api.ts";
 import type { AgentNotice } from "../background/notifications.ts";
 import type { ChosenModel } from "../session/session-model.ts";
 import type { OpenMailbox } from "./mailbox.ts";

@@ -1,6 +1,7 @@
+import type { ClientCapability } from "../../api/session-options.ts";
 import type { ToolLimits } from "../../api/values/turn-options.ts";
 import type { ToolBox } from "../../core/agent/dependencies.ts";
-import type { ClientCapability, Tool } from "../../core/tools/tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 
 /** Client tools, and the capability to serve some built-in tools. */
 export interface ToolClient {

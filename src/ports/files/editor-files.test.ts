@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
 import { createMemoryLog } from "../../../test/support/store/store-directory.ts";
-import { type EditorFiles, guardEditor } from "./editor-files.ts";
+import type { EditorFiles } from "../../api/editor-files.ts";
+import { guardEditor } from "./editor-files.ts";
 
 const never = new AbortController().signal;
 

@@ -1,14 +1,9 @@
 // Access to workspace files through an editor that may hang, fail or return invalid answers.
+
+import type { EditorFiles } from "../../api/editor-files.ts";
 import { unlessAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-
-/** Texts include unsaved changes. Operations the editor lacks use the disk. */
-export interface EditorFiles {
-	/** The whole text of a file by its absolute path; null if the editor refuses. */
-	read?(path: string, signal: AbortSignal): Promise<string | null>;
-	write?(path: string, text: string, signal: AbortSignal): Promise<boolean>;
-}
 
 export type Editor = Required<EditorFiles>;
 

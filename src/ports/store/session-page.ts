@@ -1,7 +1,8 @@
 // Splits a session list into pages. The last session of a page marks the position, so that concurrent writes neither repeat nor
 // hide other sessions.
+
+import type { ListQuery, SessionPage, SessionSummary } from "../../api/session-list.ts";
 import { KernelError } from "../../base/errors.ts";
-import type { ListQuery, SessionPage, SessionSummary } from "./session-store.ts";
 
 /** Sorts the sessions, most recently written first, and returns the requested page. */
 export function toPage(sessions: readonly SessionSummary[], { after, limit }: ListQuery): SessionPage {

@@ -1,6 +1,7 @@
 // The kernel's interface to stored sessions. Three implementations: on disk in the Kimi layout, in memory, and in PostgreSQL.
 // Once a commit resolves, it survives the end of the process, and with `sync` a power loss.
 
+import type { ListQuery, Placement, SessionPage } from "../../api/session-list.ts";
 import type { Todo, UserInput } from "../../api/values/content.ts";
 import type { ContextChange, ContextRow } from "../../api/values/conversation.ts";
 import type { AgentEvent, Cursor } from "../../api/values/event.ts";
@@ -164,16 +165,6 @@ export interface SessionView extends StoredSession {
 	isCurrent(): Promise<boolean>;
 }
 
-export interface SessionSummary {
-	readonly id: string;
-	readonly workDir: string;
-	readonly title: string;
-	readonly updatedAt: number;
-	readonly archivedAt: number | null;
-	/** Why no process can run it at present; absent if it can be run. */
-	readonly notRunnable?: string;
-}
-
 /** For single-machine stores. */
 export function refusePlacement(placement: Placement | undefined): void {
 	if (placement === undefined) return;
@@ -181,29 +172,6 @@ export function refusePlacement(placement: Placement | undefined): void {
 		"unsupported",
 		"owner and needs choose between the workers of a store in PostgreSQL; this store serves one machine.",
 	);
-}
-
-export interface ListQuery {
-	readonly workDir?: string;
-	/** The `next` of the previous page; absent for the first page. */
-	readonly after?: string;
-	/** Maximum sessions per page; absent for all. */
-	readonly limit?: number;
-	/** Includes established sessions without activity. */
-	readonly withUnused?: boolean;
-}
-
-export interface SessionPage {
-	readonly sessions: readonly SessionSummary[];
-	readonly next: string | null;
-}
-
-/** Which processes may run a session, if several machines share a store. */
-export interface Placement {
-	/** The owner: processes are shared fairly among owners. Empty for none. */
-	readonly owner: string;
-	/** Tags a process needs to run it, such as the file system with its work directory. */
-	readonly needs: readonly string[];
 }
 
 export interface SessionOwner {

@@ -1,4 +1,6 @@
 // The validated settings under camelCase names. schema.ts has the defaults.
+
+import type { ModelPrice } from "../../api/models.ts";
 import { type ContractVersion, defaultContract, parseContractVersion } from "../../base/contract-version.ts";
 import type { ConfigurationFile, ModelCapability } from "./schema.ts";
 import { scanToml, type TomlStatement } from "./toml-scan.ts";
@@ -20,14 +22,6 @@ type TextsByName = Readonly<Record<string, string>>;
 export interface OauthReference {
 	readonly storage: "file" | "keyring";
 	readonly key: string;
-}
-
-export interface ModelPrice {
-	readonly currency: string;
-	readonly input: number;
-	readonly output: number;
-	readonly cacheRead: number;
-	readonly cacheCreation: number;
 }
 
 export interface ModelSettings {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
+import type { McpServerSettings } from "../../api/mcp-servers.ts";
 import { silentLog } from "../../base/log.ts";
 import { ConfigurationError } from "./configuration-error.ts";
-import { type McpServerSettings, parseMcpServers, readMcpServers } from "./mcp-servers.ts";
+import { parseMcpServers, readMcpServers } from "./mcp-servers.ts";
 
 const everything = { names: null, hidden: [], includeTags: null, excludeTags: [] };
 const local = {

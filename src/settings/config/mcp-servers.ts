@@ -1,5 +1,6 @@
 // Server settings from files and texts, merged by name. src/core/mcp/ opens the connections.
 import * as v from "valibot";
+import type { McpOAuthClient, McpServerSettings, RemoteMcpServer } from "../../api/mcp-servers.ts";
 import { isRecord } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import type { Files } from "../../ports/files/port.ts";
@@ -9,52 +10,6 @@ import { readText } from "./settings-text.ts";
 import { parseJson } from "./syntax.ts";
 
 type TextsByName = Readonly<Record<string, string>>;
-
-export interface McpToolFilter {
-	readonly names: readonly string[] | null;
-	readonly hidden: readonly string[];
-	readonly includeTags: readonly string[] | null;
-	readonly excludeTags: readonly string[];
-}
-
-interface AnyMcpServer {
-	readonly name: string;
-	readonly callTimeout: number | null;
-	readonly filter: McpToolFilter;
-}
-
-/** A program that is started and used over stdin and stdout. */
-export interface LocalMcpServer extends AnyMcpServer {
-	readonly kind: "local";
-	readonly command: string;
-	readonly arguments: readonly string[];
-	readonly environment: TextsByName;
-	/** As configured, relative to the session's work directory. Null means the share directory. */
-	readonly workDir: string | null;
-}
-
-export interface McpOAuthClient {
-	readonly id: string;
-	readonly secret: string | null;
-	/** The local port the client was registered with; null means any free port. */
-	readonly callbackPort: number | null;
-}
-
-export interface RemoteMcpServer extends AnyMcpServer {
-	readonly kind: "remote";
-	readonly url: string;
-	readonly transport: "http" | "sse";
-	readonly headers: TextsByName;
-	readonly authorization:
-		| { readonly kind: "none" }
-		| { readonly kind: "bearer"; readonly token: string }
-		/** The client is null if the program registers its own. */
-		| { readonly kind: "oauth"; readonly client: McpOAuthClient | null };
-	/** Seconds without data after which an event stream counts as broken; null means never. */
-	readonly readTimeout: number | null;
-}
-
-export type McpServerSettings = LocalMcpServer | RemoteMcpServer;
 
 export interface McpServerSources {
 	/** Absolute paths, in order of precedence. */

@@ -1,8 +1,10 @@
 // What a client of this campaign has of a session, wherever the session is: an adapter for each way to reach it.
 import type { Socket } from "node:net";
 import type { CommandOf, CommandType, CommandValues } from "../../../src/api/commands.ts";
+import type { Attachment, SessionApi } from "../../../src/api/kernel.ts";
+import type { AttachOptions } from "../../../src/api/session-options.ts";
+import type { SessionSnapshot } from "../../../src/api/session-state.ts";
 import type { AgentEvent, Cursor } from "../../../src/api/values/event.ts";
-import type { Attachment, AttachOptions, SessionApi, SessionSnapshot } from "../../../src/kernel/api.ts";
 import { connectRemote, createSocketPair, offerSession, type Remote } from "../../support/host/remote-sessions.ts";
 
 /** One client's way to the session. */

@@ -1,10 +1,10 @@
 // A client of the session: attaches, reads at its speed, remembers what it got, and comes back with what it remembers.
 
+import type { Attachment } from "../../../src/api/kernel.ts";
+import type { AttachOptions, Flow } from "../../../src/api/session-options.ts";
 import type { AgentEvent, Cursor } from "../../../src/api/values/event.ts";
 import type { Interaction } from "../../../src/api/values/interaction.ts";
 import { createDeferred } from "../../../src/base/deferred.ts";
-import type { Attachment, AttachOptions } from "../../../src/kernel/api.ts";
-import type { Flow } from "../../../src/kernel/clients/event-feed.ts";
 import { nextTurn } from "../../support/sessions/campaign-server.ts";
 import type { SessionAccess } from "./access.ts";
 import { TextItems } from "./text-items.ts";

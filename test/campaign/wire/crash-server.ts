@@ -1,5 +1,7 @@
 // The server of one session in this process for the crash campaign: Kimi Wire or legacy over a kernel on files in memory, and
 // an MCP server where a script has one.
+
+import type { LocalMcpServer } from "../../../src/api/mcp-servers.ts";
 import { createDeferred } from "../../../src/base/deferred.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { silentLog } from "../../../src/base/log.ts";
@@ -9,7 +11,6 @@ import { plainSessionOptions } from "../../../src/kernel/compose/session-options
 import type { Files } from "../../../src/ports/files/port.ts";
 import type { Processes } from "../../../src/ports/processes/port.ts";
 import { createMemoryTransport } from "../../../src/ports/transports/memory.ts";
-import type { LocalMcpServer } from "../../../src/settings/config/mcp-servers.ts";
 import { createProgram } from "../../support/mcp/mcp-program.ts";
 import type { Part } from "../frame/life.ts";
 import { type LifeWorld, type MemoryServer, sessionDirectory, shareDir, workDir } from "../frame/memory-life.ts";

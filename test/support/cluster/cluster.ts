@@ -1,12 +1,12 @@
 // Workers and front ends in one process, over real sockets of the loopback interface.
 import { onTestFinished } from "vitest";
+import type { SessionsApi } from "../../../src/api/kernel.ts";
 import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { ClusterSessions } from "../../../src/cluster/cluster-sessions.ts";
 import { WorkerConnections } from "../../../src/cluster/connections.ts";
 import { Placements } from "../../../src/cluster/placements.ts";
 import { startWorker, type Worker, type WorkerOptions } from "../../../src/cluster/worker.ts";
-import type { SessionsApi } from "../../../src/kernel/api.ts";
 import { MemoryRegistry } from "./memory-registry.ts";
 
 const limits = { lineLimit: 10_000_000, outboxLimit: 262_144 };

@@ -1,8 +1,14 @@
 // The registry of a cluster without a database: the processes of one test share it in memory.
 import { randomUUID } from "node:crypto";
-import type { Registry, RegistryChannel, SessionPlace, WorkerPlace } from "../../../src/cluster/registry.ts";
-import { placedChannel, workChannel } from "../../../src/cluster/registry.ts";
-import type { Placement } from "../../../src/ports/store/session-store.ts";
+import type { Placement } from "../../../src/api/session-list.ts";
+import {
+	placedChannel,
+	type Registry,
+	type RegistryChannel,
+	type SessionPlace,
+	type WorkerPlace,
+	workChannel,
+} from "../../../src/cluster/registry.ts";
 import { remoteVersion } from "../../../src/remote/remote-version.ts";
 
 interface Request extends Placement {

@@ -1,6 +1,9 @@
 // A session as a client of the gateway reaches it: methods by POST, events by a stream. What the gateway does not offer fails.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { onTestFinished } from "vitest";
+import type { Attachment, SessionApi, SessionsApi } from "../../../src/api/kernel.ts";
+import type { AttachOptions } from "../../../src/api/session-options.ts";
+import type { SessionSnapshot } from "../../../src/api/session-state.ts";
 import type { AgentEvent, Cursor } from "../../../src/api/values/event.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { createDeferred, type Deferred } from "../../../src/base/deferred.ts";
@@ -11,7 +14,6 @@ import { startGateway } from "../../../src/frontends/gateway/gateway.ts";
 import { createQueueStore } from "../../../src/frontends/gateway/queue-store.ts";
 import { heartbeat, mergeSpan } from "../../../src/frontends/gateway/streams/event-stream.ts";
 import type { PublicEvent } from "../../../src/frontends/shared/public-event.ts";
-import type { Attachment, AttachOptions, SessionApi, SessionSnapshot, SessionsApi } from "../../../src/kernel/api.ts";
 import { offerSession } from "../host/remote-sessions.ts";
 import { createMemoryFiles } from "../store/memory-files.ts";
 import { GatewayClient, type Stream, type StreamMessage } from "./gateway-client.ts";

@@ -1,13 +1,9 @@
 // The sessions of a kernel as a client of the gateway reaches them, for the running test. What the gateway does not offer fails.
+
+import type { SessionApi, SessionHandle, SessionsApi } from "../../../src/api/kernel.ts";
+import type { CreationOptions, OpeningOptions } from "../../../src/api/session-options.ts";
+import type { SessionInfo } from "../../../src/api/session-state.ts";
 import { KernelError } from "../../../src/base/errors.ts";
-import type {
-	CreationOptions,
-	OpeningOptions,
-	SessionApi,
-	SessionHandle,
-	SessionInfo,
-	SessionsApi,
-} from "../../../src/kernel/api.ts";
 import { type GatewayWay, reachSession, serveFor, withOwn } from "./gateway-session.ts";
 
 export async function sessionsOverGateway(sessions: SessionsApi): Promise<SessionsApi> {

@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { type Duplex, duplexPair } from "node:stream";
+import type { SessionApi, SessionHandle, SessionsApi } from "../../../src/api/kernel.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import type { SessionApi, SessionHandle, SessionsApi } from "../../../src/kernel/api.ts";
 import { createStreamTransport } from "../../../src/ports/transports/stream.ts";
 import { serveKernel } from "../../../src/remote/kernel-server.ts";
 import { connectKernel, type RemoteKernel } from "../../../src/remote/remote-kernel.ts";

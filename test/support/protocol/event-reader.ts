@@ -1,6 +1,8 @@
 // A client that attaches and reads: everything in order, or nothing until the test asks for it.
+
+import type { Attachment, SessionApi } from "../../../src/api/kernel.ts";
+import type { AttachOptions } from "../../../src/api/session-options.ts";
 import type { AgentEvent, EventType } from "../../../src/api/values/event.ts";
-import type { Attachment, AttachOptions, SessionApi } from "../../../src/kernel/api.ts";
 import { plainAttachment } from "../sessions/session-doubles.ts";
 
 export interface EventReader {

@@ -1,5 +1,5 @@
 // Waits for the background tasks of a session.
-import type { SessionApi } from "../../../src/kernel/api.ts";
+import type { SessionApi } from "../../../src/api/kernel.ts";
 
 /** Resolves once no background task runs. */
 export async function untilTasksEnd(session: SessionApi): Promise<void> {

@@ -1,12 +1,13 @@
 // A server of many sessions in memory for campaigns: kernel, host and connection are real, files, store, network and clock
 // are not.
+
+import type { SessionsApi } from "../../../src/api/kernel.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { randomIdentifiers } from "../../../src/base/ids.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { meerkatDialect } from "../../../src/frontends/meerkat/dialect.ts";
 import { type Serving, serve } from "../../../src/frontends/serve/serve.ts";
 import { type HostApi, type HostDialect, noCompatibility } from "../../../src/frontends/shared/dialect.ts";
-import type { SessionsApi } from "../../../src/kernel/api.ts";
 import { plainSessionOptions } from "../../../src/kernel/compose/session-options.ts";
 import { Kernel } from "../../../src/kernel/hosting/kernel.ts";
 import { SessionHost } from "../../../src/kernel/hosting/session-host.ts";

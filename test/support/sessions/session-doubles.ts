@@ -1,5 +1,6 @@
 // Parts of a session and of its tools that do nothing: no hooks, no plan mode, no subagents, nobody to ask.
 import * as v from "valibot";
+import type { AttachOptions } from "../../../src/api/session-options.ts";
 import { toolError } from "../../../src/api/values/content.ts";
 import type { Model } from "../../../src/core/models/model.ts";
 import { createRuleJudge } from "../../../src/core/permissions/rules/rule-judge.ts";
@@ -14,7 +15,6 @@ import type {
 import type { WebAccess, WebService } from "../../../src/core/tools/tool.ts";
 import type { ReadPage } from "../../../src/core/tools/web/page-reader.ts";
 import { readPageText } from "../../../src/core/tools/web/web-page.ts";
-import type { AttachOptions } from "../../../src/kernel/api.ts";
 import type { ChosenModel } from "../../../src/kernel/session/session-model.ts";
 import type { SessionParts } from "../../../src/kernel/session/session-parts.ts";
 import type { SecretPaths } from "../../../src/ports/files/secret-paths.ts";

@@ -1,7 +1,8 @@
 // A host of many sessions over doubles, whose models answer with the text of the prompt.
+
+import type { SessionHandle } from "../../../src/api/kernel.ts";
 import { randomIdentifiers } from "../../../src/base/ids.ts";
 import { type Log, silentLog } from "../../../src/base/log.ts";
-import type { SessionHandle } from "../../../src/kernel/api.ts";
 import { plainSessionOptions, type SessionOptions } from "../../../src/kernel/compose/session-options.ts";
 import { Kernel } from "../../../src/kernel/hosting/kernel.ts";
 import { SessionHost } from "../../../src/kernel/hosting/session-host.ts";

@@ -1,10 +1,11 @@
 // A session over doubles: scripted model, fake clock, a store in memory.
 
+import type { Attachment } from "../../../src/api/kernel.ts";
+import type { AttachOptions } from "../../../src/api/session-options.ts";
 import type { AgentEvent, EventBody, EventType } from "../../../src/api/values/event.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import type { Model } from "../../../src/core/models/model.ts";
 import type { Tool } from "../../../src/core/tools/tool.ts";
-import type { Attachment, AttachOptions } from "../../../src/kernel/api.ts";
 import type { InteractionDeadlines } from "../../../src/kernel/interactions/interaction-table.ts";
 import { Session } from "../../../src/kernel/session/session.ts";
 import type { SessionParts } from "../../../src/kernel/session/session-parts.ts";

@@ -1,9 +1,9 @@
+import type { AttachOptions } from "../../../src/api/session-options.ts";
 import type { AgentEvent, EventBody } from "../../../src/api/values/event.ts";
 import type { AgentType } from "../../../src/core/definitions/agent-types.ts";
 import type { Model, ModelChunk } from "../../../src/core/models/model.ts";
 import { createAgent } from "../../../src/core/tools/agent.ts";
 import type { Tool } from "../../../src/core/tools/tool.ts";
-import type { AttachOptions } from "../../../src/kernel/api.ts";
 import type { SessionOperations } from "../../../src/kernel/session/operations.ts";
 import type { SessionParts } from "../../../src/kernel/session/session-parts.ts";
 import { call, createScriptedModel, done, type ModelScript, say } from "../models/scripted-model.ts";

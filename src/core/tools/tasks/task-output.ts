@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { toolSuccess } from "../../../api/values/content.ts";
-import { isFinal } from "../../../api/values/task-status.ts";
+import { isFinal, type TaskView } from "../../../api/values/task-status.ts";
 import { boolean, integer } from "../argument-schemas.ts";
-import type { TaskOutput, TaskView } from "../operations.ts";
+import type { TaskOutput } from "../operations.ts";
 import { withoutRedraws } from "../shell-output.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
 import { defineTool, readOnly, settled } from "../tool-definition.ts";

@@ -1,6 +1,6 @@
 import { type DisplayBlock, type ToolReturn, toolError, toolSuccess } from "../../../api/values/content.ts";
+import type { TaskView } from "../../../api/values/task-status.ts";
 import { shellWord } from "../../../base/text/quoting.ts";
-import type { TaskView } from "../operations.ts";
 import { cutLine } from "../text-limits.ts";
 
 /** Maximum command characters to show; the model wrote the command itself. */

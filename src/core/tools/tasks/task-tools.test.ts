@@ -9,7 +9,8 @@ import {
 } from "../../../../test/support/host/tool-environment.ts";
 import { createPlanDouble } from "../../../../test/support/sessions/plan-double.ts";
 import { noTasks } from "../../../../test/support/sessions/session-doubles.ts";
-import type { TaskOperations, TaskView } from "../operations.ts";
+import type { TaskView } from "../../../api/values/task-status.ts";
+import type { TaskOperations } from "../operations.ts";
 import type { Tool, ToolEnvironment } from "../tool.ts";
 import { createTaskList } from "./task-list.ts";
 import { createTaskOutput } from "./task-output.ts";

@@ -1,8 +1,10 @@
+import type { Attachment, SessionApi, SessionHandle } from "../../../api/kernel.ts";
+import type { AttachOptions } from "../../../api/session-options.ts";
+import type { SessionDescription } from "../../../api/session-state.ts";
 import type { UserInput } from "../../../api/values/content.ts";
 import type { AgentEvent, Cursor, TurnOutcome } from "../../../api/values/event.ts";
 import { toSessionMode } from "../../../api/values/session-mode.ts";
 import { createDeferred, type Deferred } from "../../../base/deferred.ts";
-import type { Attachment, AttachOptions, SessionApi, SessionDescription, SessionHandle } from "../../../kernel/api.ts";
 import type { Peer } from "../../../ports/rpc/connection.ts";
 import type { HostApi } from "../../shared/dialect.ts";
 import { EventPump, type Outgoing } from "../../shared/event-pump.ts";

@@ -1,5 +1,5 @@
 // Each from its first request until it is unloaded or closed, or the client disconnects.
-import type { SessionApi, SessionHandle } from "../../../kernel/api.ts";
+import type { SessionApi, SessionHandle } from "../../../api/kernel.ts";
 import type { Peer } from "../../../ports/rpc/connection.ts";
 import type { HostApi } from "../../shared/dialect.ts";
 import { type AttachedClient, AttachedSession } from "./attached-session.ts";

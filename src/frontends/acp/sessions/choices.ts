@@ -1,7 +1,9 @@
 import type { CommandValues } from "../../../api/commands.ts";
+import type { SessionApi } from "../../../api/kernel.ts";
+import type { ModelChoice, ModelOption } from "../../../api/models.ts";
+import type { SessionDescription } from "../../../api/session-state.ts";
 import { type SessionMode, sessionModes } from "../../../api/values/session-mode.ts";
 import { KernelError } from "../../../base/errors.ts";
-import type { ModelChoice, ModelOption, SessionApi, SessionDescription } from "../../../kernel/api.ts";
 import { quoted } from "../errors.ts";
 import type { ConfigOption, Modes, OpenSessionResult } from "../wire.ts";
 

@@ -1,6 +1,8 @@
 // Session requests for all protocol versions: each works on one session, and none waits for another session.
 
+import type { SessionHandle } from "../../../api/kernel.ts";
 import { plainCreation } from "../../../api/options.ts";
+import type { OpeningOptions } from "../../../api/session-options.ts";
 import { inputText, type UserInput } from "../../../api/values/content.ts";
 import type { TurnOutcome } from "../../../api/values/event.ts";
 import type { Rewound } from "../../../api/values/file-changes.ts";
@@ -8,7 +10,6 @@ import { readSideQuestion } from "../../../api/values/slash-command.ts";
 import { KernelError } from "../../../base/errors.ts";
 import { createKeyedQueue } from "../../../base/keyed-queue.ts";
 import { undo } from "../../../base/log.ts";
-import type { OpeningOptions, SessionHandle } from "../../../kernel/api.ts";
 import type { Peer } from "../../../ports/rpc/connection.ts";
 import type { RpcId } from "../../../ports/rpc/envelope.ts";
 import type { HostApi } from "../../shared/dialect.ts";

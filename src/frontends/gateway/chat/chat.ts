@@ -1,12 +1,12 @@
 // POST /api/chat starts a turn or decides approvals, GET /api/chat/ID/stream streams it, POST /api/chat/ID/stop cancels it.
 import * as v from "valibot";
+import type { SessionApi, SessionsApi } from "../../../api/kernel.ts";
 import type { Scope } from "../../../api/operations.ts";
 import { cursorSchema } from "../../../api/schemas.ts";
 import type { Cursor } from "../../../api/values/event.ts";
 import type { PromptFile } from "../../../api/values/prompt-file.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { KernelError } from "../../../base/errors.ts";
-import type { SessionApi, SessionsApi } from "../../../kernel/api.ts";
 import { toPublicEvent } from "../../shared/public-event.ts";
 import { attachPublic, readParams, withSession } from "../../shared/public-operations.ts";
 import { readHistory } from "../history.ts";

@@ -2,9 +2,9 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
+import type { SessionApi, SessionHandle, SessionsApi } from "../../../api/kernel.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
-import type { SessionApi, SessionHandle, SessionsApi } from "../../../kernel/api.ts";
 import type { LineTransport } from "../../../ports/rpc/transport.ts";
 import { createMessageTransport, type MessageSocket } from "../../../ports/transports/messages.ts";
 import { HttpRefusal } from "../replies.ts";

@@ -1,10 +1,10 @@
 // Never blocks a session: beyond its queue, a stream drops volatile events and reads durable ones from the journal.
 
+import type { SessionsApi } from "../../../api/kernel.ts";
 import type { OperationParams, Scope } from "../../../api/operations.ts";
 import type { AgentEvent, EventBodyOf } from "../../../api/values/event.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
-import type { SessionsApi } from "../../../kernel/api.ts";
 import { toErrorObject } from "../../shared/public-errors.ts";
 import { toPublicEvent } from "../../shared/public-event.ts";
 import { attachPublic, isMilestone, type PublicAttachment } from "../../shared/public-operations.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
+import type { SettingsDocument, SettingsDocuments } from "../../../api/kernel.ts";
 import { errorText } from "../../../base/errors.ts";
-import type { SettingsDocument, SettingsDocuments } from "../../../kernel/api.ts";
 import { defineMethod, type Method } from "../../../ports/rpc/methods.ts";
 import type { EraCodec } from "../eras/codec.ts";
 import { NamedError } from "../errors.ts";

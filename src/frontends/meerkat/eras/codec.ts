@@ -1,5 +1,7 @@
 // The protocol has two eras: requesting capabilities switches a connection from the seed to the contract era.
-import type { ModelOption, SessionInfo } from "../../../kernel/api.ts";
+
+import type { ModelOption } from "../../../api/models.ts";
+import type { SessionInfo } from "../../../api/session-state.ts";
 import type { ConfigView } from "../configuration/config-view.ts";
 import type { ConfigResult, ConfigSetResult } from "../configuration/wire-config.ts";
 import type { Era } from "../errors.ts";

@@ -1,7 +1,8 @@
+import type { ModelOption } from "../../../api/models.ts";
+import type { SessionInfo } from "../../../api/session-state.ts";
 import type { TokenUsage } from "../../../api/values/content.ts";
 import type { ContractVersion } from "../../../base/contract-version.ts";
 import { isRecord } from "../../../base/json.ts";
-import type { ModelOption, SessionInfo } from "../../../kernel/api.ts";
 import type { ConfigView } from "../configuration/config-view.ts";
 import { type CountedCall, toAccounting } from "../projection/accounting.ts";
 import { addUsage, noUsage, type SessionFacts } from "../projection/facts.ts";

@@ -1,4 +1,4 @@
-import type { SessionInfo } from "../../../kernel/api.ts";
+import type { SessionInfo } from "../../../api/session-state.ts";
 import { toResultUsage } from "../projection/usage.ts";
 import type { MeerkatEvent, SeedEvent } from "../wire/wire-events.ts";
 import type { SessionState } from "../wire.ts";

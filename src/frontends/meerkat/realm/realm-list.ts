@@ -1,4 +1,5 @@
-import type { SessionInfo, SessionsApi } from "../../../kernel/api.ts";
+import type { SessionsApi } from "../../../api/kernel.ts";
+import type { SessionInfo } from "../../../api/session-state.ts";
 import { readFacts, type SessionFacts } from "../projection/facts.ts";
 
 interface Left {

@@ -1,6 +1,6 @@
 import * as v from "valibot";
+import type { TurnOptions } from "../../../api/values/turn-options.ts";
 import { cut } from "../../../base/text/sentence.ts";
-import type { TurnOptions } from "../../../kernel/api.ts";
 import { count, nullish, plainObject } from "../wire/schema.ts";
 
 const number = v.pipe(

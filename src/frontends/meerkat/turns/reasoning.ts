@@ -1,5 +1,6 @@
 // Checks what `provider_params` ask of the reasoning of a session's model.
-import type { ModelOption, SessionApi } from "../../../kernel/api.ts";
+import type { SessionApi } from "../../../api/kernel.ts";
+import type { ModelOption } from "../../../api/models.ts";
 import { NamedError } from "../errors.ts";
 import { type ProviderParams, thinkingBudgetOf } from "./provider-params.ts";
 

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { TurnOptions, TurnOptionsChange } from "../../../kernel/api.ts";
+import type { TurnOptions, TurnOptionsChange } from "../../../api/values/turn-options.ts";
 import { type BlocksOrText, blocksOrTextSchema, toInput } from "../wire/blocks.ts";
 import { nullish, plainObject } from "../wire/schema.ts";
 import { skillKeysSchema, skillRefsSchema } from "../wire/wire-skills.ts";

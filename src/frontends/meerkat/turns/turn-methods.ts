@@ -1,5 +1,5 @@
+import type { SessionInfo } from "../../../api/session-state.ts";
 import { createDeferred } from "../../../base/deferred.ts";
-import type { SessionInfo } from "../../../kernel/api.ts";
 import { defineMethod, type Method, type Respond } from "../../../ports/rpc/methods.ts";
 import { type ClientSessions, concerning } from "../client-sessions.ts";
 import { NamedError } from "../errors.ts";

@@ -1,7 +1,8 @@
 // Contract turns wait, in order of arrival, while too many run in the process.
+
+import type { SessionsApi } from "../../../api/kernel.ts";
 import { createDeferred, type Deferred } from "../../../base/deferred.ts";
 import { KernelError } from "../../../base/errors.ts";
-import type { SessionsApi } from "../../../kernel/api.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 /** Maximum turns per process that wait because too many run. */

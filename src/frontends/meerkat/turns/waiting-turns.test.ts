@@ -4,9 +4,9 @@ import { createFakeClock } from "../../../../test/support/host/campaign-clock.ts
 import { createGatedProvider } from "../../../../test/support/models/gated-provider.ts";
 import { createHostedServer } from "../../../../test/support/sessions/hosted-server.ts";
 import { createMemoryFiles } from "../../../../test/support/store/memory-files.ts";
+import type { SessionsApi } from "../../../api/kernel.ts";
 import { createDeferred } from "../../../base/deferred.ts";
 import { isRecord } from "../../../base/json.ts";
-import type { SessionsApi } from "../../../kernel/api.ts";
 import { createMemoryStore } from "../../../ports/store/memory/memory-store.ts";
 
 /** A server, and its sessions for other clients. */

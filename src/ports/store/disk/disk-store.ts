@@ -1,5 +1,6 @@
 // Finds and opens sessions on disk in the Kimi layout: `<share dir>/sessions/<md5 of the work dir>/<session id>/`.
 import path from "node:path";
+import type { SessionSummary } from "../../../api/session-list.ts";
 import type { ContextRow } from "../../../api/values/conversation.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { errorText, KernelError, toKernelError } from "../../../base/errors.ts";
@@ -7,13 +8,7 @@ import type { Log } from "../../../base/log.ts";
 import type { FileReader, Files } from "../../files/port.ts";
 import { emptySummary } from "../journal-summary.ts";
 import { toPage } from "../session-page.ts";
-import {
-	refusePlacement,
-	type SessionStore,
-	type SessionSummary,
-	type SessionView,
-	type StoredSession,
-} from "../session-store.ts";
+import { refusePlacement, type SessionStore, type SessionView, type StoredSession } from "../session-store.ts";
 import { openDiskSession, type ReadSession, readDiskSession } from "./disk-session.ts";
 import { readJournalEvents } from "./journal/journal-file.ts";
 import { type JournalSource, newEpoch, openJournal, readJournalContext } from "./journal/journal-opening.ts";

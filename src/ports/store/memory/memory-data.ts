@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
+import type { SessionSummary } from "../../../api/session-list.ts";
 import type { ContextRow } from "../../../api/values/conversation.ts";
 import { type AgentEvent, eventDeclarations } from "../../../api/values/event.ts";
 import type { KernelError } from "../../../base/errors.ts";
 import { initialState } from "../disk/state-file.ts";
 import { RunningSummary } from "../journal-summary.ts";
-import type { AgentDescription, Batch, SessionState, SessionSummary } from "../session-store.ts";
+import type { AgentDescription, Batch, SessionState } from "../session-store.ts";
 import { toTitle, untitled } from "../title.ts";
 import { applyBackground, createMemoryBackground, type MemoryBackground } from "./memory-tasks.ts";
 import type { SessionChange } from "./session-change.ts";

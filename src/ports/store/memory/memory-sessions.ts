@@ -1,5 +1,5 @@
+import type { SessionSummary } from "../../../api/session-list.ts";
 import type { SessionRecords } from "../session-records.ts";
-import type { SessionSummary } from "../session-store.ts";
 import { createMemorySession, isEmpty, isFound, type MemorySession, toSummary } from "./memory-data.ts";
 import { createRecordLog, listSessions, readSession, readWorkDir } from "./record-log.ts";
 

@@ -1,7 +1,7 @@
+import type { SessionSummary } from "../../../api/session-list.ts";
 import { createDeferred } from "../../../base/deferred.ts";
 import { errorText, KernelError } from "../../../base/errors.ts";
 import type { SessionRecords } from "../session-records.ts";
-import type { SessionSummary } from "../session-store.ts";
 import {
 	applyChange,
 	type ChangeLog,

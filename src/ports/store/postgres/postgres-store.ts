@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
+import type { Placement } from "../../../api/session-list.ts";
 import { never } from "../../../base/abort.ts";
 import { type Clock, sleep } from "../../../base/clock.ts";
 import { errorText, KernelError } from "../../../base/errors.ts";
 import { type Log, undo } from "../../../base/log.ts";
 import { OnFirstUse } from "../../../base/on-first-use.ts";
 import { checkSessionId, toWorkDir } from "../disk/work-dir.ts";
-import type { Placement, SessionStore, StoredSession } from "../session-store.ts";
+import type { SessionStore, StoredSession } from "../session-store.ts";
 import { type Database, isTransient } from "./database.ts";
 import { readEventPages } from "./event-pages.ts";
 import { ProcessLease, type ProcessLeaseOptions } from "./process-lease.ts";

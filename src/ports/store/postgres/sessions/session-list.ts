@@ -1,6 +1,6 @@
 import * as v from "valibot";
+import type { ListQuery, SessionPage } from "../../../../api/session-list.ts";
 import { toPlace } from "../../session-page.ts";
-import type { ListQuery, SessionPage } from "../../session-store.ts";
 import { untitled } from "../../title.ts";
 import type { Database } from "../database.ts";
 
