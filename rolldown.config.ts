@@ -181,6 +181,8 @@ export const declarations = defineConfig({
 		format: "esm",
 		entryFileNames: "[name].mjs",
 		chunkFileNames: "types.mjs",
+		// `await using`, which compilers know since 5.2 and whose types no default target includes.
+		banner: '/// <reference lib="esnext.disposable" />',
 		cleanDir: false,
 	},
 });

@@ -49,7 +49,7 @@ console.log(JSON.stringify({ text, hasSkills: skills.length > 0, name }));
 });
 
 it("has types that stand for themselves", () => {
-	const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2023", "--lib", "esnext,dom"];
+	const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022"];
 	writeFileSync(
 		path.join(project, "use.ts"),
 		`import { createAgent, type Model, scriptedModel, type TurnResult } from "agentwire";
