@@ -54,15 +54,16 @@ async function storeSessions(
 	prompts: readonly string[],
 	{ workDir = stage.workDir, archived = [] }: { readonly workDir?: string; readonly archived?: readonly string[] } = {},
 ) {
+	const kernel = await connect({ command: executablePath, args: ["--config", env.config], env });
 	const ids = new Map<string, string>();
 	for (const prompt of prompts) {
-		const kernel = await connect({ command: executablePath, args: ["--config", env.config], env });
 		const session = await kernel.open({ workDir });
 		await session.prompt(prompt);
 		ids.set(prompt, session.id);
 		if (archived.includes(prompt)) await kernel.archive(session.id);
-		await kernel.close();
 	}
+	// All are closed at once, which must not change their order.
+	await kernel.close();
 	return (prompt: string) => ids.get(prompt) ?? "";
 }
 

@@ -251,14 +251,15 @@ async function readJournalTitle(files: Files, { journal }: SessionPaths): Promis
 /** The data for a session list; read from disk each time, because other programs write there too. */
 export async function readSummary(files: Files, paths: SessionPaths): Promise<StoredSummary> {
 	const state = await readListedState(files, paths.directory);
-	const journalTime = await files.status(paths.journal);
 	const title = state.title ?? (await readPromptTitle(files, paths.events)) ?? (await readJournalTitle(files, paths));
 	const contextPath = await contextPathOf(files, paths);
-	const times = await Promise.all([contextPath, paths.events].map((file) => files.status(file)));
+	const logs = await Promise.all([contextPath, paths.events].map((file) => files.status(file)));
+	// Closing a session writes its journal, which is no use of the session.
+	const times = logs.every((status) => status === null) ? [await files.status(paths.journal)] : logs;
 	return {
 		empty: title === null && (await isEmptySession(files, paths)),
 		title: title ?? untitled,
-		updatedAt: Math.max(0, ...[...times, journalTime].map((status) => status?.modifiedAt ?? 0)),
+		updatedAt: Math.max(0, ...times.map((status) => status?.modifiedAt ?? 0)),
 		archivedAt: toMilliseconds(state.archivedAt),
 	};
 }
