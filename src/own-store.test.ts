@@ -4,10 +4,12 @@ import { createAgent, scriptedModel } from "./index.ts";
 import type { ScriptedAnswers } from "./scripted-model.ts";
 import { startInTemporaryPlace } from "./testing/temporary-place.ts";
 
+const environment = { PATH: process.env["PATH"] ?? "" };
+
 async function start({ records }: MapRecords, answers: ScriptedAnswers) {
 	const model = scriptedModel(answers);
 	const agent = await startInTemporaryPlace("/tmp", ({ home, workDir }) =>
-		createAgent({ home, workDir, settings: {}, environment: {}, store: records, models: { mine: model } }),
+		createAgent({ home, workDir, settings: {}, environment, store: records, models: { mine: model } }),
 	);
 	onTestFinished(() => agent.close());
 	return { agent, model };
@@ -59,6 +61,23 @@ it("fails the turn whose record the store refuses, and reads the session again f
 	const seen = one.model.requests.at(-1)?.messages.flatMap(({ content }) => content);
 	expect(seen).toContainEqual({ type: "text", text: "Two." });
 });
+
+it("recovers a turn of a program that ended in the middle of it", async () => {
+	const map = createMapRecords();
+	const shell = { tool: "Shell", arguments: { command: "sleep 60; echo done" } };
+	const lost = await start(map, [{ text: "I run it.", calls: [shell] }]);
+	const session = await lost.agent.open({ approve: (ask) => ask.once() });
+	session.prompt("Run it");
+	await expect.poll(() => map.texts(session.id).join("\n"), { timeout: 20_000 }).toContain('"tool.started"');
+	const next = await start(map, ["I will look first."]);
+	const again = await next.agent.open({ id: session.id });
+	const { text } = await again.prompt("What happened?");
+	expect(text).toContain("What came of it is unknown; it has not been run again.");
+	expect(text).toContain("I will look first.");
+	const [, call, result] = next.model.requests[0]?.messages ?? [];
+	expect(call).toMatchObject({ role: "assistant", content: [{ type: "text", text: "I run it." }] });
+	expect(JSON.stringify(result)).toContain("The outcome of this call is unknown");
+}, 30_000);
 
 it("says what failed when the store cannot be read", async () => {
 	const { records } = createMapRecords();
