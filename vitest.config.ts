@@ -49,6 +49,8 @@ export default defineConfig({
 	test: {
 		pool: "threads",
 		testTimeout: 30_000,
+		// A hook may build the package and install it, beside other tests.
+		hookTimeout: 60_000,
 		retry: Number(process.env["AGENTWIRE_TEST_RETRIES"] ?? 0),
 		reporters: ["default", namingRetried],
 		// What is awaited comes when the machine has time for it.
@@ -124,7 +126,6 @@ export default defineConfig({
 					name: "postgres",
 					include: overPostgres,
 					globalSetup: [...build, "test/support/postgres/shared-postgres.ts"],
-					hookTimeout: 30_000,
 					maxWorkers: 2,
 					sequence: { groupOrder: 5 },
 				},

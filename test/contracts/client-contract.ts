@@ -4,6 +4,7 @@ import path from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
 import { type Approval, cursorOf, type Kernel, PeerGone, type TurnEvent, tool } from "../../src/client/client.ts";
+import { makeDirectory } from "../support/client/client-places.ts";
 
 export interface ClientPlace {
 	readonly kernel: Kernel;
@@ -147,7 +148,7 @@ export function describeClient({ connect, recordsFiles = true }: ClientSubject):
 		const session = await kernel.open({ workDir, approve: (ask) => ask.once() });
 		const first = (await session.prompt("One")).turnId ?? "";
 		const second = (await session.prompt("Two")).turnId ?? "";
-		const directory = path.join(workDir, "..", "forked");
+		const directory = path.join(await makeDirectory(), "forked");
 		const read = (place: string) => readFile(path.join(place, "made"), "utf8").catch(() => null);
 		const files = { directory };
 		const fork = await kernel.open({ fork: session.id, before: second, files, approve: (ask) => ask.once() });

@@ -155,7 +155,7 @@ describe("agentwire doctor", () => {
 	});
 
 	it.skipIf(!hasBubblewrap()).each([
-		["cannot be written", (shareDir: string) => ["--ro-bind", shareDir, shareDir], "EROFS"],
+		["is read-only", (shareDir: string) => ["--ro-bind", shareDir, shareDir], "EROFS"],
 		["is full", (shareDir: string) => ["--size", "65536", "--tmpfs", shareDir], "no space is left"],
 	])("says that the share directory %s", async (_name, mount, why) => {
 		const stage = createStage();
@@ -163,7 +163,7 @@ describe("agentwire doctor", () => {
 		const { code, stdout } = await runExecutable("bwrap", flags, { cwd: stage.workDir, env: stage.environment });
 		expect(code).toBe(1);
 		const sessions = path.join(stage.shareDir, "sessions");
-		expect(stdout).toMatch(new RegExp(`^FAILED   sessions       ${sessions} cannot be written: .*${why}`, "m"));
+		expect(stdout).toMatch(new RegExp(`^FAILED   sessions       ${sessions} is not writable: .*${why}`, "m"));
 	});
 
 	it("lists the keys of the settings that are ignored", async () => {

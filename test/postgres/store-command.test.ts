@@ -72,7 +72,7 @@ describe.skipIf(url === "")("the command store", { timeout: 90_000 }, () => {
 
 	it("migrates once, and says so", async () => {
 		const first = await run("migrate");
-		expect(first).toMatchObject({ code: 0, stdout: expect.stringMatching(/have version \d+ now, after 0\.\n$/) });
+		expect(first).toMatchObject({ code: 0, stdout: expect.stringMatching(/migrated from version 0 to \d+\.\n$/) });
 		const [one, two] = await Promise.all([run("migrate", "--json"), run("migrate")]);
 		expect(JSON.parse(one.stdout)).toMatchObject({ from: expect.any(Number), to: expect.any(Number) });
 		expect(two).toMatchObject({ code: 0, stdout: expect.stringContaining("already") });
