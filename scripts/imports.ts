@@ -70,6 +70,7 @@ export const importTable: readonly FolderRule[] = [
 		floor: 4,
 		owns: "sessions on disk, in memory and in PostgreSQL",
 		mayImport: ["api", "api/values", "formats", "ports/files"],
+		types: ["ports/workspace"],
 		rooms: { disk: [], memory: ["disk"], postgres: ["disk"] },
 	},
 	{

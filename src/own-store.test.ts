@@ -85,3 +85,12 @@ it("says what failed when the store cannot be read", async () => {
 	const { agent } = await start(broken, []);
 	await expect(agent.open({ id: "4c5d0f0e-0d1a-4f6e-9b57-000000000000" })).rejects.toThrow("cannot be read");
 });
+
+it("goes back to before a turn in the conversation alone", async () => {
+	const { agent } = await start(createMapRecords(), ["first", "second"]);
+	const session = await agent.open();
+	await session.prompt("One");
+	const before = (await session.prompt("Two")).turnId ?? "";
+	await expect(session.rewind({ before })).rejects.toThrow("the conversation can be rewound alone");
+	expect(await session.rewind({ before, files: false })).toMatchObject({ files: null, messages: 2 });
+});

@@ -15,14 +15,12 @@ export interface ClientPlace {
 export interface ClientSubject {
 	/** A kernel whose model gives these answers in turn, in each session from the first on. */
 	connect(scripts: readonly string[]): Promise<ClientPlace>;
-	/** Whether changes of files are recorded there: on disk they are. */
-	readonly recordsFiles?: boolean;
 }
 
 const weatherCall = 'tool_call: {"id":"c1","name":"weather","arguments":"{\\"city\\":\\"Bern\\"}"}\n';
 const shellCall = 'tool_call: {"id":"c2","name":"Shell","arguments":"{\\"command\\":\\"echo hi > made\\"}"}\n';
 
-export function describeClient({ connect, recordsFiles = true }: ClientSubject): void {
+export function describeClient({ connect }: ClientSubject): void {
 	const start = async (...scripts: string[]) => {
 		const { kernel, workDir } = await connect(scripts);
 		onTestFinished(() => kernel.close());
@@ -85,7 +83,7 @@ export function describeClient({ connect, recordsFiles = true }: ClientSubject):
 		expect(outputs[1]).toContain("not today");
 	});
 
-	it.skipIf(!recordsFiles)("goes back to before a turn, with the files that it changed", async () => {
+	it("goes back to before a turn, with the files that it changed", async () => {
 		const write = (id: string, command: string) =>
 			`tool_call: {"id":"${id}","name":"Shell","arguments":${JSON.stringify(JSON.stringify({ command }))}}\n`;
 		const { kernel, workDir } = await start(
@@ -140,7 +138,7 @@ export function describeClient({ connect, recordsFiles = true }: ClientSubject):
 		]);
 	});
 
-	it.skipIf(!recordsFiles)("forks with the files, and goes back in both", async () => {
+	it("forks with the files, and goes back in both", async () => {
 		const write = (id: string, command: string) =>
 			`tool_call: {"id":"${id}","name":"Shell","arguments":${JSON.stringify(JSON.stringify({ command }))}}\n`;
 		const scripts = [write("c1", "echo one > made"), "text: first\n", write("c2", "echo two > made"), "text: second\n"];
@@ -163,16 +161,6 @@ export function describeClient({ connect, recordsFiles = true }: ClientSubject):
 		expect([await read(workDir), await read(directory)]).toEqual(["two\n", null]);
 		await session.rewind({ before: second });
 		expect([await read(workDir), await read(directory)]).toEqual(["one\n", null]);
-	});
-
-	it.skipIf(recordsFiles)("goes back to before a turn in the conversation alone", async () => {
-		const { kernel, workDir } = await start("text: first\n", "text: second\n");
-		const session = await kernel.open({ workDir });
-		await session.prompt("One");
-		const { turnId } = await session.prompt("Two");
-		const before = turnId ?? "";
-		await expect(session.rewind({ before })).rejects.toThrow("the conversation can be rewound alone");
-		expect(await session.rewind({ before, files: false })).toMatchObject({ files: null, messages: 2 });
 	});
 
 	it("lists what waits without a callback, and settles it once", async () => {

@@ -10,7 +10,6 @@ const url = inject("postgresUrl");
 
 describe.skipIf(url === "")("the client library over a worker", { timeout: 60_000 }, () => {
 	describeClient({
-		recordsFiles: false,
 		async connect(scripts) {
 			const programs = await createClusterPrograms(url);
 			onTestFinished(() => programs.cleanUp());

@@ -300,24 +300,29 @@ const historySpaces = new WeakMap<HostServices, HistorySpace>();
 /** Loaded with the first call that may change something. */
 function composeHistory(
 	stored: SharedSession,
-	{ agentwire: { rewind }, store }: Configuration,
+	{ agentwire: { rewind } }: Configuration,
 	hostServices: HostServices,
 ): SessionParts["openHistory"] {
 	const { environment, files, home, shareDir, processes, clock, log } = hostServices;
 	const { directory, workDir } = stored;
 	if (!rewind.enabled) return "No changes of files are recorded: agentwire.rewind.enabled is false in the settings.";
-	if (store.type !== "disk" || directory === null) {
-		return "Changes of files are recorded only where sessions are stored on disk; the conversation can be rewound alone.";
+	if (directory === null) {
+		return "Changes of files are recorded only where sessions are stored on disk or in PostgreSQL; the conversation can be rewound alone.";
 	}
 	return async (hasBackgroundWork) => {
 		const { FileHistory } = await import("../../ports/workspace/file-history.ts");
 		const { HistorySpace, historyDirectory } = await import("../../ports/workspace/history-space.ts");
+		const { HistoryMirror } = await import("../../ports/workspace/history-place.ts");
+		const own = path.join(directory, historyDirectory);
+		const { historyPlace: place } = stored;
+		const limit = rewind.maxDatabaseBytes;
 		const sessions = path.resolve(directory, "../..");
 		const space =
 			historySpaces.get(hostServices) ?? new HistorySpace({ sessions, limit: rewind.maxTotalBytes, clock, log });
 		historySpaces.set(hostServices, space);
 		return new FileHistory({
-			directory: path.join(directory, historyDirectory),
+			directory: own,
+			mirror: place === undefined ? undefined : new HistoryMirror({ place, directory: own, limit, log }),
 			workDir,
 			roots: () => [workDir, ...stored.state().additionalDirs],
 			home,

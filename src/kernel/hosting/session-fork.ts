@@ -88,8 +88,10 @@ async function writeHistory(
 	if (stored.directory === null || target.directory === null) return;
 	const { historyDirectory } = await import("../../ports/workspace/history-space.ts");
 	const to = path.join(target.directory, historyDirectory);
-	if (copy !== null) return await copy.writeHistory(to);
-	const { copyHistory } = await import("../../ports/workspace/checkout.ts");
+	const place = target.historyPlace;
+	if (copy !== null) return await copy.writeHistory(to, place);
+	const { copyHistory, copySaved } = await import("../../ports/workspace/checkout.ts");
+	if (place !== undefined && stored.historyPlace !== undefined) return await copySaved(stored.historyPlace, place);
 	await copyHistory(path.join(stored.directory, historyDirectory), to);
 }
 

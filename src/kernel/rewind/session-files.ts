@@ -67,7 +67,13 @@ export class SessionFiles {
 		if (this.#history === null) return null;
 		const late = createDeferred<"late">();
 		const withdraw = this.#settings.clock.after(endPatience, () => late.resolve("late"));
-		const changes = await Promise.race([(await this.#history).closeTurn(turnId), late.promise]).finally(withdraw);
+		const history = await this.#history;
+		const closing = async () => {
+			const changes = await Promise.race([history.closeTurn(turnId), late.promise]);
+			await Promise.race([history.saved, late.promise]);
+			return changes;
+		};
+		const changes = await closing().finally(withdraw);
 		if (changes === null) return null;
 		if (changes === "late") return { type: "files.snapshot", ...lateSnapshot };
 		const { complete, reasons, ...changed } = changes;

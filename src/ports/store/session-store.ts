@@ -6,6 +6,7 @@ import type { Todo, UserInput } from "../../api/values/content.ts";
 import type { ContextChange, ContextRow } from "../../api/values/conversation.ts";
 import type { AgentEvent, Cursor } from "../../api/values/event.ts";
 import { KernelError } from "../../base/errors.ts";
+import type { HistoryPlace } from "../workspace/history-place.ts";
 import type { StoredNotifications, StoredTasks } from "./stored-tasks.ts";
 
 export interface SessionState {
@@ -150,6 +151,8 @@ export interface StoredSession {
 	openAgent(id: string): Promise<StoredAgent | null>;
 	readonly tasks: StoredTasks;
 	readonly notifications: StoredNotifications;
+	/** Where its file history is saved for other machines; absent if the directory is enough. */
+	readonly historyPlace?: HistoryPlace | undefined;
 	/** Prepares the first write, without leaving traces of the session. Absent if there is nothing to prepare. */
 	warmUp?(): Promise<void>;
 	/** Makes it the last session of its work directory when a turn starts, possibly a second later. */

@@ -2,6 +2,7 @@
 // writing, and is then its only writer until another process claims it.
 import type { AgentEvent } from "../../api/values/event.ts";
 import { KernelError } from "../../base/errors.ts";
+import type { HistoryPlace } from "../workspace/history-place.ts";
 import type { Batch, CommitOptions, SessionState, SessionStore, SessionView, StoredSession } from "./session-store.ts";
 
 export interface SharedSession extends StoredSession {
@@ -34,6 +35,7 @@ export function createSharedSession(place: SharedPlace, begun: Begun): SharedSes
 		get directory() {
 			return claim.current.directory;
 		},
+		historyPlace: currentPlace(claim),
 		get existed() {
 			return claim.current.existed;
 		},
@@ -84,6 +86,19 @@ export function createSharedSession(place: SharedPlace, begun: Begun): SharedSes
 		refresh: () => claim.refresh(),
 		onChanged: (listener) => void claim.changedListeners.add(listener),
 		onLost: (listener) => void claim.lostListeners.add(listener),
+	};
+}
+
+/** The place of whichever copy is current. */
+function currentPlace(claim: Claim): HistoryPlace | undefined {
+	const first = claim.current.historyPlace;
+	if (first === undefined) return undefined;
+	const place = () => claim.current.historyPlace ?? first;
+	return {
+		read: () => place().read(),
+		content: (id) => place().content(id),
+		put: (id, packed) => place().put(id, packed),
+		replace: (saved) => place().replace(saved),
 	};
 }
 

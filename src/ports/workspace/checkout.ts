@@ -19,6 +19,7 @@ import { KernelError, systemErrorCode } from "../../base/errors.ts";
 import { type Entry, type FileEntry, isSameEntry, whyNotRestorable } from "./entry.ts";
 import { readPath } from "./file-bytes.ts";
 import type { GitSource } from "./git-source.ts";
+import type { HistoryPlace } from "./history-place.ts";
 import type { LeftPath } from "./restore.ts";
 import { look } from "./walk.ts";
 
@@ -163,6 +164,17 @@ export async function copyHistory(from: string, to: string): Promise<void> {
 	await mkdir(to, { mode: 0o700, recursive: true });
 	await writeFile(path.join(to, "history.jsonl"), lines, { mode: 0o600 });
 	await linkObjects(from, to);
+}
+
+/** Copies what is saved of a history. */
+export async function copySaved(from: HistoryPlace, to: HistoryPlace): Promise<void> {
+	const saved = await from.read();
+	if (saved === null) return;
+	for (const id of saved.contents.keys()) {
+		const packed = await from.content(id);
+		if (packed !== null) await to.put(id, packed);
+	}
+	await to.replace(saved);
 }
 
 export async function linkObjects(from: string, to: string): Promise<void> {

@@ -13,6 +13,7 @@ import { type Checkout, type CheckoutRequest, checkOut, linkObjects } from "./ch
 import { type Change, type ContentId, type Entry, type FileEntry, isSameEntry, whyNotRestorable } from "./entry.ts";
 import { GitSource } from "./git-source.ts";
 import { HistoryLog, type LogLine } from "./history-log.ts";
+import type { HistoryMirror, HistoryPlace } from "./history-place.ts";
 import { addChange, type HistoryRecord, HistoryRecords } from "./history-records.ts";
 import type { HistorySpace } from "./history-space.ts";
 import { ObjectStore } from "./object-store.ts";
@@ -34,8 +35,10 @@ export interface HistoryLimits extends TreeLimits {
 }
 
 export interface FileHistorySettings {
-	/** Exclusive to this history. Its parent exists once something is recorded. */
+	/** Exclusive to this history. Its parent exists once something is recorded, unless it is saved elsewhere. */
 	readonly directory: string;
+	/** Saves it for other machines; absent if it stays on this one. */
+	readonly mirror?: HistoryMirror | undefined;
 	readonly workDir: string;
 	/** Scanned directories; absolute. */
 	roots(): readonly string[];
@@ -114,11 +117,12 @@ export interface FileCheckout extends Checkout {
 	/** Why unknown changes may exist: sentences. */
 	readonly reasons: readonly string[];
 	/** Writes what is recorded of the time before, for a session in the new directory. */
-	writeHistory(directory: string): Promise<void>;
+	writeHistory(directory: string, place?: HistoryPlace | undefined): Promise<void>;
 }
 
 const lateReason =
 	"A command was started before the look at the directories had ended: what it changed may not be known.";
+const elsewhereReason = "Another process ended during this turn: what it changed last is not known.";
 const backgroundReason = "Something still runs in the background, and may be changing files.";
 
 /** File content before the running edits. */
@@ -137,16 +141,17 @@ export class FileHistory {
 	readonly #queue = createKeyedQueue();
 	readonly #edited = new Map<string, Edited>();
 	#loading: Promise<void> | null = null;
+	#saved: Promise<void> = Promise.resolve();
 	/** Running calls that may change anything. */
 	#running = 0;
 	/** The turn with work running between its calls. */
 	#inBackground: HistoryRecord | null = null;
 
 	constructor(settings: FileHistorySettings) {
-		const { directory, clock } = settings;
+		const { directory, clock, mirror } = settings;
 		this.#settings = settings;
 		this.#log = new HistoryLog(path.join(directory, "history.jsonl"));
-		this.#store = new ObjectStore(path.join(directory, "objects"));
+		this.#store = new ObjectStore(path.join(directory, "objects"), mirror);
 		this.#git = new GitSource(settings.workDir, settings.git);
 		this.#tree = new TreeIndex({ ...settings, store: this.#store, git: this.#git, now: () => clock.now() });
 	}
@@ -178,10 +183,18 @@ export class FileHistory {
 		return this.#run(async () => {
 			const record = this.#records.find(turnId);
 			if (record === null) return null;
+			const { mirror } = this.#settings;
 			await this.#trim();
+			await this.#log.append(this.#tree.newSize());
 			void this.#settings.space.note(this.#settings.directory, this.#tree.bytes);
+			if (mirror !== undefined) this.#saved = this.#guard(turnId, () => this.#save());
 			return toTurnChanges(record);
 		});
+	}
+
+	/** Resolves once the closed turns are saved in its place. Never rejects. */
+	get saved(): Promise<void> {
+		return this.#saved;
 	}
 
 	/** Known records, oldest first. */
@@ -219,6 +232,7 @@ export class FileHistory {
 			const list = { id, at: this.#settings.clock.now(), steps: [...steps, ...readOnlyParents(steps)] };
 			await writeList(this.#listFile, list);
 			const late = await this.#carryOut(list);
+			await this.#save();
 			const failed = new Set(late.map((each) => each.path));
 			const restored = steps.map((step) => step.path).filter((target) => !failed.has(target));
 			return { id, restored, left: [...left, ...late] };
@@ -259,11 +273,12 @@ export class FileHistory {
 			const checkout = await checkOut({ ...source, content: (entry) => this.#tree.content(entry) }, request);
 			const records = point === null ? this.#records.all : this.#records.until(point);
 			const lines = [...this.#records.lines(records)].map((line) => movedLine(line, workDir, checkout.directory));
-			const from = this.#settings.directory;
-			const writeHistory = async (to: string) => {
+			const { directory: from, mirror } = this.#settings;
+			const writeHistory = async (to: string, place?: HistoryPlace | undefined) => {
 				await mkdir(to, { mode: 0o700, recursive: true });
 				await new HistoryLog(path.join(to, "history.jsonl")).replace(lines);
 				await linkObjects(from, to);
+				if (place !== undefined) await mirror?.at(place, to).save(lines, records, (id) => this.#packed(id));
 			};
 			return { ...checkout, reasons: [...(combined?.reasons ?? [])], writeHistory };
 		});
@@ -302,6 +317,7 @@ export class FileHistory {
 	}
 
 	async #load(): Promise<void> {
+		await this.#settings.mirror?.fetch(this.#log);
 		for (const line of (await this.#log.read()) ?? []) {
 			this.#tree.restore(line);
 			this.#records.take(line);
@@ -311,13 +327,15 @@ export class FileHistory {
 		const open = this.#records.all.findLast(({ isOpen }) => isOpen);
 		if (open === undefined) return;
 		// The process was killed while a call of this turn ran: attribute new differences to the turn.
-		await this.#look(open);
+		if (this.#tree.isKnown) await this.#look(open);
+		else await this.#addReasons(open, [elsewhereReason]);
 		await this.#log.append(setOpen(open, false));
 	}
 
 	async #before(turnId: string, extent: Extent): Promise<void> {
 		const { record, lines } = this.#records.begin(turnId, "turn", this.#settings.clock.now());
 		await this.#log.append(lines);
+		if (lines.length > 0) await this.#save([{ kind: "open", id: turnId, isOpen: true }]);
 		if (extent.kind === "files") return await this.#beforeEdit(await resolvedPaths(extent.paths), record);
 		const refusal = await this.#tree.refusal();
 		if (refusal !== null) return await this.#addReasons(record, [refusal]);
@@ -438,6 +456,16 @@ export class FileHistory {
 		await this.#log.append(lines);
 		await removeList(this.#listFile);
 		return left;
+	}
+
+	async #save(more: readonly LogLine[] = []): Promise<void> {
+		const { all } = this.#records;
+		await this.#settings.mirror?.save([...this.#records.lines(), ...more], all, (id) => this.#packed(id));
+	}
+
+	/** Includes contents that another machine saved. */
+	async #packed(id: ContentId): Promise<Uint8Array | null> {
+		return (await this.#store.packed(id)) ?? (await this.#settings.mirror?.content(id)) ?? null;
 	}
 
 	async #addReasons(record: HistoryRecord | null, reasons: readonly string[]): Promise<void> {

@@ -52,6 +52,8 @@ const lineSchema = v.variant("kind", [
 	v.object({ kind: v.literal("open"), id: v.string(), isOpen: v.boolean() }),
 	/** Everything below the roots is known; `bytes` is the store size. */
 	v.object({ kind: v.literal("known"), bytes: v.number() }),
+	/** The store size, while not everything is known. */
+	v.object({ kind: v.literal("stored"), bytes: v.number() }),
 ]);
 
 export type LogLine = v.InferOutput<typeof lineSchema>;
@@ -80,15 +82,7 @@ export class HistoryLog {
 			throw thrown;
 		}
 		this.#size = text.length;
-		const pace = createPace();
-		const lines: LogLine[] = [];
-		for (const line of text.split("\n")) {
-			const parsed = readLine(line);
-			if (parsed !== null) lines.push(parsed);
-			const rest = pace.rest();
-			if (rest !== undefined) await rest;
-		}
-		return lines;
+		return await parseLines(text);
 	}
 
 	async append(lines: readonly LogLine[]): Promise<void> {
@@ -107,7 +101,7 @@ export class HistoryLog {
 	}
 
 	/** Rewrites the log. */
-	async replace(lines: readonly LogLine[]): Promise<void> {
+	async replace(lines: Iterable<LogLine>): Promise<void> {
 		const text = await toText(lines);
 		const temporary = `${this.#file}.tmp`;
 		await writeFile(temporary, text, { mode: 0o600 });
@@ -116,7 +110,20 @@ export class HistoryLog {
 	}
 }
 
-async function toText(lines: readonly LogLine[]): Promise<string> {
+/** Skips invalid lines. */
+export async function parseLines(text: string): Promise<readonly LogLine[]> {
+	const pace = createPace();
+	const lines: LogLine[] = [];
+	for (const line of text.split("\n")) {
+		const parsed = readLine(line);
+		if (parsed !== null) lines.push(parsed);
+		const rest = pace.rest();
+		if (rest !== undefined) await rest;
+	}
+	return lines;
+}
+
+export async function toText(lines: Iterable<LogLine>): Promise<string> {
 	const pace = createPace();
 	const texts: string[] = [];
 	for (const line of lines) {

@@ -16,7 +16,7 @@ const useSpan = 60 * 60 * 1000;
 const ownUseSpan = 24 * useSpan;
 
 interface HistorySpaceSettings {
-	/** The directory with the sessions, two levels down. */
+	/** The directory with the directories of sessions, two levels down. */
 	readonly sessions: string;
 	readonly limit: number;
 	readonly clock: Clock;

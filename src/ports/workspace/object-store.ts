@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { deflateRaw, inflateRaw } from "node:zlib";
 import { isSystemError } from "../../base/errors.ts";
 import type { ContentId } from "./entry.ts";
+import type { HistoryPlace } from "./history-place.ts";
 
 const compress = promisify(deflateRaw);
 const decompress = promisify(inflateRaw);
@@ -19,17 +20,25 @@ export class ObjectStore {
 	readonly #directory: string;
 	readonly #known = new Set<ContentId>();
 	readonly #folders = new Set<string>();
+	/** Has contents that are missing here. */
+	readonly #place: Pick<HistoryPlace, "content"> | undefined;
 
-	constructor(directory: string) {
+	constructor(directory: string, place: Pick<HistoryPlace, "content"> | undefined) {
 		this.#directory = directory;
+		this.#place = place;
 	}
 
 	/** Stores the bytes. Returns the growth of the store. */
 	async put(id: ContentId, bytes: Uint8Array): Promise<number> {
 		if (await this.has(id)) return 0;
+		const packed = await compress(bytes, { level: 1 });
+		await this.#write(id, packed);
+		return packed.length;
+	}
+
+	async #write(id: ContentId, packed: Uint8Array): Promise<void> {
 		const file = this.#fileOf(id);
 		const folder = path.dirname(file);
-		const packed = await compress(bytes, { level: 1 });
 		if (!this.#folders.has(folder)) {
 			await mkdir(folder, { mode: 0o700, recursive: true });
 			this.#folders.add(folder);
@@ -44,7 +53,6 @@ export class ObjectStore {
 			throw thrown;
 		}
 		this.#known.add(id);
-		return packed.length;
 	}
 
 	async has(id: ContentId): Promise<boolean> {
@@ -59,14 +67,20 @@ export class ObjectStore {
 
 	/** The bytes; null when missing or damaged. */
 	async get(id: ContentId): Promise<Buffer | null> {
-		try {
-			const bytes = await decompress(await readFile(this.#fileOf(id)));
-			return contentId(bytes) === id ? bytes : null;
-		} catch (thrown) {
-			// Includes zlib errors for damaged files.
-			if (isSystemError(thrown) || (thrown instanceof Error && "code" in thrown)) return null;
+		const own = await unpack(id, await this.packed(id));
+		if (own !== null || this.#place === undefined) return own;
+		const saved = await this.#place.content(id);
+		const bytes = await unpack(id, saved);
+		if (bytes !== null && saved !== null) await this.#write(id, saved);
+		return bytes;
+	}
+
+	/** The stored bytes, compressed; null when missing. */
+	async packed(id: ContentId): Promise<Buffer | null> {
+		return await readFile(this.#fileOf(id)).catch((thrown: unknown) => {
+			if (isSystemError(thrown)) return null;
 			throw thrown;
-		}
+		});
 	}
 
 	/** Removes unneeded contents and leftovers of killed processes. Returns the remaining bytes. */
@@ -90,5 +104,17 @@ export class ObjectStore {
 
 	#fileOf(id: ContentId): string {
 		return path.join(this.#directory, id.slice(0, 2), id.slice(2));
+	}
+}
+
+async function unpack(id: ContentId, packed: Uint8Array | null): Promise<Buffer | null> {
+	if (packed === null) return null;
+	try {
+		const bytes = await decompress(packed);
+		return contentId(bytes) === id ? bytes : null;
+	} catch (thrown) {
+		// A zlib error: it is damaged.
+		if (thrown instanceof Error && "code" in thrown) return null;
+		throw thrown;
 	}
 }

@@ -58,6 +58,7 @@ export class TreeIndex {
 	#ignored: ReadonlySet<string> = new Set();
 	#isKnown = false;
 	#bytes = 0;
+	#notedBytes = 0;
 	#walks = 0;
 	readonly #listings = new Listings();
 
@@ -88,6 +89,9 @@ export class TreeIndex {
 		if (line.kind === "known") {
 			this.#isKnown = true;
 			this.#bytes = line.bytes;
+		} else if (line.kind === "stored") {
+			this.#bytes = line.bytes;
+			this.#notedBytes = line.bytes;
 		} else if (line.kind === "path") {
 			if (line.entry === null) this.#paths.delete(line.path);
 			else this.#paths.set(line.path, { entry: line.entry, stamp: line.stamp, foundIn: 0 });
@@ -98,6 +102,14 @@ export class TreeIndex {
 	*lines(): Generator<LogLine> {
 		for (const [target, { entry, stamp }] of this.#paths) yield { kind: "path", path: target, entry, stamp };
 		if (this.#isKnown) yield { kind: "known", bytes: this.#bytes };
+		else yield { kind: "stored", bytes: this.#bytes };
+	}
+
+	/** The size of the store, if edits alone have changed it. */
+	newSize(): readonly LogLine[] {
+		if (this.#isKnown || this.#bytes === this.#notedBytes) return [];
+		this.#notedBytes = this.#bytes;
+		return [{ kind: "stored", bytes: this.#bytes }];
 	}
 
 	/** Adds the contents it needs. */

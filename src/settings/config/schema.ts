@@ -225,6 +225,8 @@ const rewindTable = table({
 	max_file_bytes: v.optional(integer(1), 64 * 1024 * 1024),
 	max_store_bytes: v.optional(integer(1), 1024 * 1024 * 1024),
 	max_total_bytes: v.optional(integer(1), 10 * 1024 * 1024 * 1024),
+	/** Of one session, in PostgreSQL. */
+	max_database_bytes: v.optional(integer(1), 64 * 1024 * 1024),
 	turns: v.optional(integer(1), 100),
 	/** Seconds that a command waits for the directory scan. */
 	patience: v.optional(decimal(0.001, 600), 2),

@@ -158,6 +158,24 @@ create table ${schema}.placement (
 create index session_running on ${schema}.session (owner) where running_turn is not null;
 `,
 	},
+	{
+		number: 3,
+		// File histories.
+		text: (schema) => `
+create table ${schema}.file_history (
+	session_id text primary key,
+	version text not null,
+	records bytea not null
+);
+create table ${schema}.file_content (
+	session_id text not null,
+	id text not null,
+	bytes bytea not null,
+	primary key (session_id, id)
+);
+alter table ${schema}.file_content alter column bytes set storage external;
+`,
+	},
 ];
 
 /** The tables with parts of a session, and their session column. */
@@ -170,5 +188,7 @@ export const sessionParts = [
 	"task",
 	"task_output",
 	"notification",
+	"file_history",
+	"file_content",
 	"last_session",
 ] as const;

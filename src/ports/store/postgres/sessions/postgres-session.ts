@@ -19,6 +19,7 @@ import { createFencedWrites } from "../fenced-writes.ts";
 import type { HeldSession, ProcessLease } from "../process-lease.ts";
 import { createAgent, openAgent } from "./session-agents.ts";
 import { deleteRows } from "./session-deletion.ts";
+import { createHistoryPlace } from "./session-history.ts";
 import { createNotifications } from "./session-notifications.ts";
 import { readSessionRow, type SessionRow, toRowState } from "./session-row.ts";
 import { createTasks } from "./session-tasks.ts";
@@ -241,6 +242,7 @@ export async function openPostgresSession(
 		openAgent: (agentId) => openAgent(agentId, parts),
 		tasks: createTasks(parts),
 		notifications: createNotifications(parts),
+		historyPlace: createHistoryPlace(parts),
 		markStarted: () => whileOpen(setLast),
 		establish: () =>
 			whileOpen(async () => {

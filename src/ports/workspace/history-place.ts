@@ -1,0 +1,129 @@
+// Where a file history is saved beyond this machine, so that another machine can continue the session with it. The directory stays
+// the working copy.
+import { randomUUID } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import { deflateRaw, inflateRaw } from "node:zlib";
+import type { Log } from "../../base/log.ts";
+import type { ContentId } from "./entry.ts";
+import { type HistoryLog, type LogLine, parseLines, toText } from "./history-log.ts";
+import type { HistoryRecord } from "./history-records.ts";
+import { addContent } from "./tree-index.ts";
+
+const compress = promisify(deflateRaw);
+const decompress = promisify(inflateRaw);
+
+export interface SavedHistory {
+	/** Changes with each save. */
+	readonly version: string;
+	readonly records: Uint8Array;
+	/** Bytes of each saved content. */
+	readonly contents: ReadonlyMap<ContentId, number>;
+}
+
+export interface HistoryPlace {
+	/** Null if nothing was saved. */
+	read(): Promise<SavedHistory | null>;
+	/** A saved content, compressed; null if it is not saved. */
+	content(id: ContentId): Promise<Uint8Array | null>;
+	put(id: ContentId, packed: Uint8Array): Promise<void>;
+	/** Saves the records, and removes all contents but these. */
+	replace(saved: SavedHistory): Promise<void>;
+}
+
+interface MirrorSettings {
+	readonly place: HistoryPlace;
+	readonly directory: string;
+	/** Bytes of saved contents. */
+	readonly limit: number;
+	readonly log: Log;
+}
+
+export class HistoryMirror {
+	readonly #settings: MirrorSettings;
+	#contents: ReadonlyMap<ContentId, number> = new Map();
+	#isFull = false;
+
+	constructor(settings: MirrorSettings) {
+		this.#settings = settings;
+	}
+
+	content(id: ContentId): Promise<Uint8Array | null> {
+		return this.#settings.place.content(id);
+	}
+
+	/** For another history, with the same limit. */
+	at(place: HistoryPlace, directory: string): HistoryMirror {
+		return new HistoryMirror({ ...this.#settings, place, directory });
+	}
+
+	/** Prepares the directory. If another machine saved last, its records replace those in the log. */
+	async fetch(log: HistoryLog): Promise<void> {
+		const { place, directory } = this.#settings;
+		await mkdir(directory, { mode: 0o700, recursive: true });
+		const saved = await place.read();
+		if (saved === null) return;
+		this.#contents = saved.contents;
+		const own = await readFile(this.#versionFile, "utf8").catch(() => null);
+		if (own === saved.version) return;
+		const text = await decompress(saved.records);
+		await log.replace(await parseLines(text.toString()));
+		await this.#noteVersion(saved.version);
+	}
+
+	/** Saves these records, with contents of the newest first. Not more than the limit: what is left out is logged once. */
+	async save(
+		lines: Iterable<LogLine>,
+		records: readonly HistoryRecord[],
+		packed: (id: ContentId) => Promise<Uint8Array | null>,
+	): Promise<void> {
+		const { place, limit, log } = this.#settings;
+		const contents = new Map<ContentId, number>();
+		let bytes = 0;
+		for (const id of contentsOf(records)) {
+			const known = this.#contents.get(id);
+			const content = known === undefined ? await packed(id) : null;
+			const size = known ?? content?.length;
+			// Absent if only the user's repository has it.
+			if (size === undefined) continue;
+			if (bytes + size > limit) {
+				if (!this.#isFull) {
+					log.warn("Another machine that continues the session cannot restore everything: the limit is reached.", {
+						limit,
+						setting: "agentwire.rewind.max_database_bytes",
+					});
+				}
+				this.#isFull = true;
+				continue;
+			}
+			if (content !== null) await place.put(id, content);
+			bytes += size;
+			contents.set(id, size);
+		}
+		const version = randomUUID();
+		await place.replace({ version, records: await compress(await toText(lines)), contents });
+		this.#contents = contents;
+		await this.#noteVersion(version);
+	}
+
+	get #versionFile(): string {
+		return path.join(this.#settings.directory, "saved");
+	}
+
+	async #noteVersion(version: string): Promise<void> {
+		await writeFile(this.#versionFile, version, { mode: 0o600 });
+	}
+}
+
+/** What the records need, newest first. */
+function contentsOf(records: readonly HistoryRecord[]): ReadonlySet<ContentId> {
+	const needed = new Set<ContentId>();
+	for (const { paths } of records.toReversed()) {
+		for (const { before, after } of paths.values()) {
+			addContent(before, needed);
+			addContent(after, needed);
+		}
+	}
+	return needed;
+}
