@@ -125,8 +125,12 @@ describe("a project's file", () => {
 		["that is a directory", null, "EISDIR"],
 		["of 10 MB", `# ${"x".repeat(10_000_000)}\n${rule("deny", "Shell(make)")}`, "it has more than 262144 characters"],
 		["of other bytes", "\u0000\u0001", "not TOML at line 1, column 1"],
-		["with a misspelled table", rule("deny", "Shell(make)").replace("rules", "rule"), "permission.rule: is no key"],
-		["with another table", rule("deny", "Shell(make)").replace("permission", "permissions"), "permissions: is no key"],
+		["with a misspelled table", rule("deny", "Shell(make)").replace("rules", "rule"), "permission.rule: is not a key"],
+		[
+			"with another table",
+			rule("deny", "Shell(make)").replace("permission", "permissions"),
+			"permissions: is not a key",
+		],
 		["with a misspelled decision", rule("Deny", "Shell(make)"), 'permission.rules[0].decision: must be one of "allow"'],
 		["with an unsound pattern", `\n${rule("deny", "Shell(m*)")}`, "permission.rules[0].pattern: line 2:"],
 	])(

@@ -220,7 +220,7 @@ describe("stream-json input", () => {
 			{ role: "assistant", content: "first" },
 			{ role: "assistant", content: "second" },
 		]);
-		expect(stderr).toMatch(/^Line 2 .*no JSON\.\nLine 3 .*"system".*\n\nTo resume/);
+		expect(stderr).toMatch(/^Line 2 .*not JSON\.\nLine 3 .*"system".*\n\nTo resume/);
 		expect(inputsOf(stage, "s")).toEqual(["one", [{ type: "text", text: "two" }]]);
 	});
 
