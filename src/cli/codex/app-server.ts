@@ -1,7 +1,6 @@
 import type { Installation } from "../../host/installation.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { writeNotice } from "../process/standard-error.ts";
-import { runServer } from "../serve.ts";
 import { type ConfigOverrides, readConfigOverrides } from "./config-overrides.ts";
 import { emptyExecOptions, toProgramOptions, withSandbox } from "./exec-settings.ts";
 
@@ -13,6 +12,7 @@ export async function runAppServer(
 	const overrides = await readConfigOverrides(config);
 	checkServed(overrides);
 	for (const key of overrides.ignored) writeNotice(`--config ${key} has no effect here.\n`);
+	const { runServer } = await import("../serve.ts");
 	return await runServer(
 		executable,
 		{
