@@ -50,7 +50,7 @@ const bodySchema: SchemaOf<EventBody> = v.pipe(
 	v.rawTransform(({ dataset, addIssue, NEVER }) => {
 		const body = readEventBody(dataset.value);
 		if (body !== null) return body;
-		addIssue({ message: "is no event" });
+		addIssue({ message: "is not an event" });
 		return NEVER;
 	}),
 );

@@ -141,7 +141,7 @@ function openSocket({ id, address, fingerprint }: WorkerPlace): Promise<Socket> 
 	const unreachable = (why: string) =>
 		new KernelError("closed", `The worker ${id} cannot be reached at ${address}: ${why}.`);
 	const place = readWorkerAddress(address);
-	if (place === null) return Promise.reject(unreachable("this is no host and port"));
+	if (place === null) return Promise.reject(unreachable("this is not a host and port"));
 	return new Promise((resolve, reject) => {
 		const settings = { ...place, allowHalfOpen: true, noDelay: true };
 		// The certificate must match the fingerprint in the database; its issuer does not matter.

@@ -71,7 +71,7 @@ describe("a kernel elsewhere", () => {
 		expect(await outcome(startTurn("z".repeat(20_000)))).not.toBe("hangs");
 	});
 
-	it("fails a request whose answer is no JSON", async () => {
+	it("fails a request whose answer is not JSON", async () => {
 		const [near, far] = duplexPair();
 		near.setEncoding("utf8");
 		near.on("data", (text: string) => {

@@ -40,7 +40,7 @@ export function parseReplayText(text: string): Recording {
 	const events = lines.flatMap((line, index) => {
 		if (line === "") return [];
 		const event = fromEventRecord(parseLine(line, index + 2), { sessionId, epoch: "" });
-		if (event === null) throw new Error(`line ${index + 2} is no event of this version`);
+		if (event === null) throw new Error(`line ${index + 2} is not an event of this version`);
 		return [event];
 	});
 	return { sessionId, workDir, events };
@@ -50,7 +50,7 @@ function parseLine(line: string, number: number): unknown {
 	try {
 		return JSON.parse(line);
 	} catch (thrown) {
-		throw new Error(`line ${number} is no JSON: ${errorText(thrown)}`, { cause: thrown });
+		throw new Error(`line ${number} is not JSON: ${errorText(thrown)}`, { cause: thrown });
 	}
 }
 

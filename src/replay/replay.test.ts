@@ -148,11 +148,11 @@ describe("an exported recording", () => {
 
 	it("that is none is refused with the reason", () => {
 		const text = toReplayText(recording, "1.2.3");
-		expect(() => parseReplayText("PK")).toThrow(/^line 1 is no JSON/);
+		expect(() => parseReplayText("PK")).toThrow(/^line 1 is not JSON/);
 		expect(() => parseReplayText("{}")).toThrow("it was not written by 'export --replayable'");
 		expect(() => parseReplayText(text.replace('"agentwire_replay":1', '"agentwire_replay":2'))).toThrow(/version 2/);
-		expect(() => parseReplayText(`${text}{"seq":1}\n`)).toThrow(/is no event of this version$/);
-		expect(() => parseReplayText(text.slice(0, -9))).toThrow(/^line \d+ is no JSON/);
+		expect(() => parseReplayText(`${text}{"seq":1}\n`)).toThrow(/is not an event of this version$/);
+		expect(() => parseReplayText(text.slice(0, -9))).toThrow(/^line \d+ is not JSON/);
 	});
 });
 

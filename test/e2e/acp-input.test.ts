@@ -48,7 +48,7 @@ const request = (id: string, rest = '"method":"session/list","params":{}') => `{
 
 describe("lines", () => {
 	it.each<[string, string | Buffer, readonly (readonly [string | number | null, number | "result"])[]]>([
-		["that is no JSON", "hello", [[null, -32_700]]],
+		["that is not JSON", "hello", [[null, -32_700]]],
 		["that is no UTF-8", Buffer.from([0x7b, 0xff, 0x7d]), [[null, -32_700]]],
 		["that is blank", " \t ", []],
 		["of a batch", `[${request("1")}]`, [[null, -32_600]]],

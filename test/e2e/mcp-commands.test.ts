@@ -110,7 +110,7 @@ describe("mcp add, list and remove", () => {
 		expect(entries(stage)).toEqual({ mcpServers: {} });
 	});
 
-	it("do not change a file that is no JSON", async () => {
+	it("do not change a file that is not JSON", async () => {
 		const stage = createStage();
 		writeFileSync(mcpFile(stage), '{\n  "mcpServers": {,}\n}');
 		for (const argv of [

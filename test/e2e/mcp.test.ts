@@ -383,7 +383,7 @@ describe("configuration", () => {
 	it.each<[string, string | null, readonly string[], number, RegExp]>([
 		["no JSON", "{", [], 2, /^Invalid JSON in MCP configuration \S+mcp\.json:\n {2}not JSON/],
 		[
-			"text that is no JSON",
+			"text that is not JSON",
 			null,
 			["--mcp-config", "{"],
 			2,

@@ -11,7 +11,7 @@ import { reasonOf, reasons } from "../support/meerkat/recorded/reasons.ts";
 import { readRecording, recordingNames } from "../support/meerkat/recorded/recording.ts";
 
 const listed = new URL("../fixtures/meerkat-0.9-differences.json", import.meta.url);
-/** What Node's engine says of a text that is no JSON, and Bun's in its place. */
+/** What Node's engine says of a text that is not JSON, and Bun's in its place. */
 const engineTexts = [
 	"Unexpected token 'p', \\\"pong\\\" is not valid J…",
 	'JSON Parse error: Unexpected identifier \\"pon…',

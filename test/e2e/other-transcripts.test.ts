@@ -6,7 +6,7 @@ import { processSample } from "../support/transcripts/transcript-samples.ts";
 
 describe("other golden transcripts over the process", () => {
 	for (const transcript of processSample.others) {
-		// It has what Node's engine says of a text that is no JSON.
+		// It has what Node's engine says of a text that is not JSON.
 		const isNodes = transcript.name === "acp/many-parts";
 		it.skipIf(runsOnBun && isNodes).concurrent(
 			`${transcript.name}: ${transcript.title}`,

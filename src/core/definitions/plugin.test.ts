@@ -88,11 +88,11 @@ describe("readPlugin", () => {
 			{ ...least, config_file: "c.json", inject: { key: "access_token" } },
 		],
 		[
-			"inject.a..b: is no key: names of letters, digits, _ and - with dots between",
+			"inject.a..b: is not a key: names of letters, digits, _ and - with dots between",
 			{ ...least, config_file: "c.json", inject: { "a..b": "api_key" } },
 		],
 		[
-			"inject.A=B: is no key: names of letters, digits, _ and - with dots between",
+			"inject.A=B: is not a key: names of letters, digits, _ and - with dots between",
 			{ ...least, config_file: "c.json", inject: { "A=B": "api_key" } },
 		],
 		["tools: must be a list of tools", { ...least, tools: {} }],

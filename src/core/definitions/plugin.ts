@@ -91,7 +91,7 @@ const manifestSchema = v.pipe(
 			v.pipe(
 				object,
 				v.record(
-					v.pipe(v.string(), v.check(isDottedKey, "is no key: names of letters, digits, _ and - with dots between")),
+					v.pipe(v.string(), v.check(isDottedKey, "is not a key: names of letters, digits, _ and - with dots between")),
 					v.picklist(hostValueNames, `must be ${hostValueNames.map((name) => `"${name}"`).join(" or ")}`),
 				),
 			),

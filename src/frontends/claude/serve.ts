@@ -28,7 +28,7 @@ export function serveClaude(
 	const take = (text: string): string | null => {
 		if (text.trim() === "") return null;
 		const frame = parse(text);
-		if (!isRecord(frame)) return "A line on stdin is no JSON object.";
+		if (!isRecord(frame)) return "A line on stdin is not a JSON object.";
 		if (frames.takeAnswer(frame)) return null;
 		switch (frame["type"]) {
 			case "control_request": {

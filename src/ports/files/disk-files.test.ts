@@ -29,7 +29,7 @@ async function collect(pieces: AsyncIterable<Buffer>): Promise<Buffer[]> {
 	return all;
 }
 
-/** Root may, and it is no file that a test should be able to read. */
+/** Root may, and not a file that a test should be able to read. */
 const canReadKernelLog = process.getuid?.() === 0 && existsSync("/proc/kmsg");
 
 describe("files on disk", () => {

@@ -331,7 +331,7 @@ describe("requests to the peer", () => {
 		connection.call("a", "request", {}, (reply) => replies.push(reply));
 		take();
 		receive(line);
-		const message = "The answer is no valid response.";
+		const message = "The answer is not a valid response.";
 		expect(replies).toEqual([{ kind: "error", error: { code: -32600, message } }]);
 		expect(connection.isWaiting("a")).toBe(false);
 		expect(take()).toEqual([]);

@@ -48,7 +48,7 @@ export type Chooser = (value: unknown) => ConnectionSettings | null;
 const maximumLoggedLines = 100;
 
 /** Stands for a line that names our request without being a valid answer. */
-const unreadable: RpcReply = { kind: "error", error: { code: -32600, message: "The answer is no valid response." } };
+const unreadable: RpcReply = { kind: "error", error: { code: -32600, message: "The answer is not a valid response." } };
 
 export class Connection implements Peer {
 	readonly #transport: LineTransport;

@@ -1,4 +1,4 @@
-// Draws the body of an answer: the events of a provider, whole, spoilt in their JSON, or buried in what is no event.
+// Draws the body of an answer: the events of a provider, whole, spoilt in their JSON, or buried in what is not an event.
 import { isRecord } from "../../../src/base/json.ts";
 import type { Random } from "../random.ts";
 import type { AnswerProtocol } from "./answers-protocols.ts";

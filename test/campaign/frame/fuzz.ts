@@ -158,7 +158,7 @@ async function sendOversized(dialect: FuzzDialect, log: (line: string) => void):
 		const exchange = new Exchange(connection, new Tally());
 		if (opening !== null) await exchange.send([Buffer.from(opening)], null);
 		for (let piece = 0; piece < 100; piece += 1) await connection.target.write(Buffer.alloc(1_048_576, "x"));
-		// The last byte makes the line too long; for the oracle it is a line that is no JSON.
+		// The last byte makes the line too long; for the oracle it is a line that is not JSON.
 		const before = performance.now();
 		const faults = [...(await exchange.send([Buffer.from("x")], null))];
 		log(`100 MiB and one byte, ${name}: ${Math.round(performance.now() - before)} ms`);

@@ -140,7 +140,7 @@ const spaces = "\\t\\n\\v\\f\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u202
 const edges = new RegExp(`^[${spaces}]+|[${spaces}]+$`, "g");
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The value of a line, or `undefined` for what is no JSON. */
+/** The value of a line, or `undefined` for what is not JSON. */
 export function readLine(bytes: Uint8Array): { readonly text: string; readonly value: unknown } {
 	const text = decoder.decode(bytes).replace(edges, "");
 	try {

@@ -23,7 +23,7 @@ export function whatIsWrongWithResponse({ result, error, ...others }: Fields): s
 }
 
 export function whatIsWrongWithEvent({ id, method, params }: Fields): string | null {
-	if (method !== "session/event" || id !== undefined) return "a message that is no event";
+	if (method !== "session/event" || id !== undefined) return "a message that is not an event";
 	if (!isRecord(params) || typeof params["session_id"] !== "string" || !isRecord(params["event"])) return "no event";
 	const { event } = params;
 	const payload = isRecord(event["payload"]) ? event["payload"] : event;

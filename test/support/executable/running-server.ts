@@ -74,7 +74,7 @@ export class Server {
 		this.answer(id, { request_id: id, response });
 	}
 
-	/** The next line; null when the server has closed its output. Throws on a line that is no JSON. */
+	/** The next line; null when the server has closed its output. Throws on a line that is not JSON. */
 	async read(): Promise<ServerLine | null> {
 		for (;;) {
 			const line = this.#lines.shift();

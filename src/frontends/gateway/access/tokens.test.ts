@@ -125,7 +125,7 @@ describe("createTokens", () => {
 	it.skipIf(process.platform === "win32")("waits for no pipe in place of the file", async () => {
 		const { file, tokens } = createPlace();
 		execFileSync("mkfifo", ["-m", "600", file]);
-		await expect(tokens.find("control")).rejects.toThrow("it is no file");
+		await expect(tokens.find("control")).rejects.toThrow("it is not a file");
 	});
 
 	it("is never without tokens while they are replaced", async () => {

@@ -70,7 +70,7 @@ async function readTokens(path: string, files: Files, user: number | null): Prom
 	if (user !== null && status.owner !== undefined && status.owner !== user) {
 		throw unusable("it belongs to another user of this machine; delete it to get a new one");
 	}
-	if (status.kind !== "file") throw unusable("it is no file");
+	if (status.kind !== "file") throw unusable("it is not a file");
 	if (status.size > sizeLimit) throw unusable("it is larger than 64 KiB");
 	const bytes = await files.read(path, sizeLimit);
 	let content: unknown;

@@ -151,7 +151,10 @@ it("a run that is stopped by its id may have no param that nobody knows", async 
 	const server = await serve("pong");
 	const session_id = idOf(await server.ask("session/create", { prompt: "go" }));
 	const { error } = await server.ask("turn/stop_run", { session_id, run_id: "r", later: true });
-	expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("later: is no param of this method") });
+	expect(error).toMatchObject({
+		code: -32602,
+		message: expect.stringContaining("later: is not a parameter of this method"),
+	});
 	await server.end();
 });
 

@@ -28,7 +28,7 @@ export const strictParams = <E extends v.ObjectEntries>(entries: E) =>
 		plainObject,
 		v.strictObject(entries, ({ expected, received }) =>
 			expected === "never"
-				? `is no param of this method, which has ${Object.keys(entries).join(", ")}`
+				? `is not a parameter of this method, which has ${Object.keys(entries).join(", ")}`
 				: `Invalid key: Expected ${expected} but received ${received}`,
 		),
 	);

@@ -179,7 +179,7 @@ describe("requests over HTTP", () => {
 		["CONNECT 0x7f000001:80 HTTP/1.1\r\n\r\n", "127.0.0.1 is not among the allowed domains"],
 		["CONNECT near.example:80 HTTP/1.1\r\n\r\n", "near.example has an address that is not public: 127.0.0.1"],
 		["CONNECT mixed.example:80 HTTP/1.1\r\n\r\n", "mixed.example has an address that is not public: 10.0.0.1"],
-		["CONNECT a.example%00.evil:80 HTTP/1.1\r\n\r\n", "a.example%00.evil is no valid host"],
+		["CONNECT a.example%00.evil:80 HTTP/1.1\r\n\r\n", "a.example%00.evil is not a valid host"],
 	])("are refused by the rules: %j", async (request, reason) => {
 		const names = { "near.example": ["127.0.0.1"], "mixed.example": ["93.184.215.14", "10.0.0.1"] };
 		const sockets = await start(["a.example", "near.example", "mixed.example"], names);
@@ -231,11 +231,11 @@ describe("requests over SOCKS 5", () => {
 		[
 			"a host with a zero byte",
 			Buffer.from("evil.example\0.a.example"),
-			"evil.example\\u0000.a.example is no valid host",
+			"evil.example\\u0000.a.example is not a valid host",
 		],
-		["a zero byte after an allowed host", Buffer.from("a.example\0"), "a.example\\u0000 is no valid host"],
+		["a zero byte after an allowed host", Buffer.from("a.example\0"), "a.example\\u0000 is not a valid host"],
 		["an address as a name", Buffer.from("127.0.0.1"), "127.0.0.1 is not among the allowed domains"],
-		["an empty host", Buffer.from(""), " is no valid host"],
+		["an empty host", Buffer.from(""), " is not a valid host"],
 	])("are refused: %s", async (_name, host, reason) => {
 		const sockets = await start(["a.example", "*.a.example"]);
 		const heard = await converse([greeting, socksRequest(host, 80)]);

@@ -111,7 +111,7 @@ class ProxyConnections {
 
 	async #reach(client: Socket, written: string, port: number): Promise<Socket | Refusal> {
 		const host = normalizeHost(written);
-		if (host === null) return this.#deny(printable(written), "is no valid host");
+		if (host === null) return this.#deny(printable(written), "is not a valid host");
 		const reason = this.#options.hosts.checkHost(host);
 		if (reason !== null) return this.#deny(host, reason);
 		try {

@@ -4,7 +4,7 @@ import { at, type Line, type Value } from "./recording.ts";
 export interface Exchange {
 	/** The place of the client's line among all of its lines. */
 	readonly index: number;
-	/** Null for a line that is no JSON object, or none that can be parsed. */
+	/** Null for a line that is not a JSON object, or none that can be parsed. */
 	readonly line: Line | null;
 	readonly answers: Line[];
 	/** What `session/event` carried, in order. */
