@@ -34,7 +34,6 @@ These and all others fail with -32601, which names the method:
 | --- | --- |
 | ${methodText(["account/login/start"])} | Models and their keys are in \`config.toml\`. Sign-ins of OpenAI are never used. |
 | ${methodText(["thread/goal/set", "thread/goal/clear"])} | Start turns. |
-| ${methodText(["thread/unarchive"])} | \`thread/list\` with \`archived\` lists archived threads. |
 | ${methodText(["thread/turns/list", "thread/items/list"])} | \`thread/read\` with \`includeTurns\`. |
 `;
 
@@ -122,6 +121,9 @@ const methods = {
 	"ThreadReadResult.thread": "The thread.",
 	"thread/archive": "Interrupts and hides a thread. Its files stay.",
 	"ThreadArchiveParams.threadId": "The thread.",
+	"thread/unarchive": "Brings an archived thread back. Idempotent.",
+	"ThreadUnarchiveParams.threadId": "The thread.",
+	"ThreadUnarchiveResult.thread": "The thread, without turns.",
 	"thread/name/set": "Names a thread.",
 	"ThreadNameSetParams.threadId": "The thread.",
 	"ThreadNameSetParams.name": "One line of at most 200 characters.",

@@ -26,7 +26,7 @@ async function play(stage: Stage, name: string): Promise<unknown> {
 }
 
 describe.skipIf(python === "")("the Codex SDK for Python", () => {
-	it("runs turns, and lists, reads, names, forks and resumes threads", { timeout: 60_000 }, async () => {
+	it("runs turns, and lists, reads, names, forks, archives and resumes threads", { timeout: 60_000 }, async () => {
 		const scripts = ["usage: input_other=5 output=2\nthink: hm\ntext: hello", "text: again"];
 		expect(await play(createStage({ scripts }), "turns")).toEqual({
 			server: expect.stringMatching(/^agentwire-codex-protocol\/\d+\.\d+\.\d+ \(agentwire /),
@@ -36,6 +36,7 @@ describe.skipIf(python === "")("the Codex SDK for Python", () => {
 			listed: [[true, "A name"]],
 			turns: [["userMessage", "reasoning", "agentMessage"]],
 			forked: true,
+			archived: [[true], true, []],
 			again: [true, "again"],
 			reverted: [true],
 			models: [["m", true]],

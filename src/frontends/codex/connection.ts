@@ -128,6 +128,16 @@ export class CodexConnection implements SharedConnection {
 				}),
 			],
 			[
+				"thread/unarchive",
+				defineMethod({
+					...shapes["thread/unarchive"],
+					handle: async ({ threadId }) => {
+						this.#initialized();
+						return { thread: await threads.unarchive(threadId) };
+					},
+				}),
+			],
+			[
 				"thread/name/set",
 				defineMethod({
 					...shapes["thread/name/set"],

@@ -15,6 +15,7 @@ export const codexProtocol = {
 		"thread/list": { params: wire.threadListParamsSchema, result: wire.threadListResultSchema },
 		"thread/read": { params: wire.threadReadParamsSchema, result: wire.threadResultSchema },
 		"thread/archive": { params: wire.threadParamsSchema, result: none },
+		"thread/unarchive": { params: wire.threadParamsSchema, result: wire.threadResultSchema },
 		"thread/name/set": { params: wire.threadNameParamsSchema, result: none },
 		"thread/compact/start": { params: wire.threadParamsSchema, result: none },
 		"turn/start": { params: wire.turnStartParamsSchema, result: wire.turnResultSchema },

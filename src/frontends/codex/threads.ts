@@ -81,7 +81,7 @@ export class Threads {
 		return { ...opened, thread: { ...opened.thread, forkedFromId: threadId } };
 	}
 
-	/** Archived threads can be listed but not opened. */
+	/** Archived threads can be listed, but not opened before `unarchive`. */
 	async list(cwd: string | null, cursor: string | null, limit: number | null, isArchived: boolean) {
 		const { sessions, next } = await this.#kernelApi.sessions.list({
 			...(cwd === null ? {} : { workDir: cwd }),
@@ -134,6 +134,11 @@ export class Threads {
 		// The client learns how its turn ended.
 		await this.#attached.get(threadId)?.drained();
 		this.#leave(threadId);
+	}
+
+	async unarchive(threadId: string): Promise<Thread> {
+		await this.#kernelApi.sessions.unarchive(threadId);
+		return await this.read(threadId, false);
 	}
 
 	/** Fails for a sandbox stricter than the actual one: the thread could do more than its client believes. */
