@@ -60,3 +60,7 @@ export function whyNotRestorable(entry: Entry | null): string | null {
 	if (entry.kind === "special") return "it is neither a file, nor a directory, nor a link";
 	return entry.kind === "file" && entry.content === null ? (entry.unread ?? "its content was not stored") : null;
 }
+
+export function addContent(entry: Entry | null, needed: Set<ContentId>): void {
+	if (entry?.kind === "file" && entry.content !== null) needed.add(entry.content);
+}

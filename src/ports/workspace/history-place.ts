@@ -6,10 +6,9 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { deflateRaw, inflateRaw } from "node:zlib";
 import type { Log } from "../../base/log.ts";
-import type { ContentId } from "./entry.ts";
+import { addContent, type ContentId } from "./entry.ts";
 import { type HistoryLog, type LogLine, parseLines, toText } from "./history-log.ts";
 import type { HistoryRecord } from "./history-records.ts";
-import { addContent } from "./tree-index.ts";
 
 const compress = promisify(deflateRaw);
 const decompress = promisify(inflateRaw);

@@ -1,7 +1,6 @@
 // The changes of each turn, in order. A restore is a record like a turn and can be undone the same way.
-import { type Change, type ContentId, type Entry, isSameEntry } from "./entry.ts";
+import { addContent, type Change, type ContentId, type Entry, isSameEntry } from "./entry.ts";
 import type { LogLine } from "./history-log.ts";
-import { addContent } from "./tree-index.ts";
 
 interface PathHistory {
 	readonly before: Entry | null;

@@ -5,7 +5,7 @@ import { realpath } from "node:fs/promises";
 import path from "node:path";
 import { createPace } from "../../base/pace.ts";
 import type { Change, ContentId, Entry, FileEntry, Stamp } from "./entry.ts";
-import { isSameEntry } from "./entry.ts";
+import { addContent, isSameEntry } from "./entry.ts";
 import { type ReadPath, readPath, unread } from "./file-bytes.ts";
 import { blobId, type GitSource } from "./git-source.ts";
 import type { LogLine } from "./history-log.ts";
@@ -377,10 +377,6 @@ function toStamp({ size, mode, modifiedAt, changedAt, inode }: Seen): Stamp {
 /** Whether a later change would alter the timestamps, which have limited resolution. */
 function isSettled({ kind, modifiedAt, changedAt }: Seen, startedAt: number): boolean {
 	return kind !== "file" || Math.max(modifiedAt, changedAt) < startedAt - clockGrain;
-}
-
-export function addContent(entry: Entry | null, needed: Set<ContentId>): void {
-	if (entry?.kind === "file" && entry.content !== null) needed.add(entry.content);
 }
 
 /** Whether a link in its path leads elsewhere, to a different file. */
