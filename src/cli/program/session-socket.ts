@@ -1,4 +1,5 @@
 // Lets other processes of this user use the sessions that this process has loaded, through a Unix socket in the share directory.
+import type { Socket } from "node:net";
 import path from "node:path";
 import type { SessionsApi } from "../../api/kernel.ts";
 import { errorText } from "../../base/errors.ts";
@@ -26,7 +27,7 @@ export function listenForOthers(parts: SocketParts, sessions: SessionsApi): () =
 	// Windows has no such sockets.
 	if (process.platform === "win32") return () => {};
 	const ending = new AbortController();
-	const server = createUnixServer((socket) => {
+	const serve = (socket: Socket): void => {
 		socket.on("error", () => {});
 		void import("./attached-processes.ts")
 			.then(({ serveAttached }) => serveAttached(socket, sessions, parts, ending.signal))
@@ -34,20 +35,23 @@ export function listenForOthers(parts: SocketParts, sessions: SessionsApi): () =
 				parts.log.info("A connection of another process ended.", { cause: errorText(thrown) });
 				socket.destroy();
 			});
-	});
+	};
 	const timer = setTimeout(() => {
-		listen(server, parts).catch((thrown: unknown) => {
+		listen(serve, parts, ending.signal).catch((thrown: unknown) => {
 			parts.log.info("Other processes cannot attach to this one.", { cause: errorText(thrown) });
 		});
 	}, afterStart).unref();
 	return () => {
 		clearTimeout(timer);
 		ending.abort();
-		server.close();
 	};
 }
 
-async function listen(server: ReturnType<typeof createUnixServer>, { shareDir, files }: SocketParts): Promise<void> {
+async function listen(
+	serve: (socket: Socket) => void,
+	{ shareDir, files }: SocketParts,
+	ending: AbortSignal,
+): Promise<void> {
 	const own = socketOf(shareDir, process.pid);
 	const directory = path.dirname(own);
 	await files.makeDirectory(directory);
@@ -56,6 +60,9 @@ async function listen(server: ReturnType<typeof createUnixServer>, { shareDir, f
 		// Processes of other places cannot be looked up.
 		if (place === placeName() && !isOther(Number(pid))) await files.remove(path.join(directory, name));
 	}
+	if (ending.aborted) return;
+	const server = createUnixServer(serve);
+	ending.addEventListener("abort", () => server.close());
 	await listenPrivately(server, own);
 }
 
