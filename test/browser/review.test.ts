@@ -74,6 +74,8 @@ describe.skipIf(!hasBrowser)("reviewing", () => {
 		await page.locator("select[aria-label=Mode] option:checked", { hasText: "Plan" }).waitFor({ state: "attached" });
 		const before = page.url();
 		await palette("fork");
+		await page.getByRole("dialog", { name: "Fork" }).waitFor();
+		await page.keyboard.press("Enter");
 		await page.waitForURL((now) => now.href !== before);
 		await page.getByText("All done.").waitFor();
 		await page.locator("h1 .rename").click();
