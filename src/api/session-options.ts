@@ -37,7 +37,7 @@ export interface OpeningOptions {
 	readonly isWholeEnvironment?: boolean;
 	/** Further workspace roots: absolute paths of directories. Stored with the session. */
 	readonly additionalDirs?: readonly string[];
-	/** The tools for a stored session without creation options, such as one of print mode. Only for this opening. */
+	/** The tools for a stored session without creation options, such as one of print mode; absent for all. Only for this opening. */
 	readonly defaultTools?: ToolScope;
 	/** Also opens an archived session, for reading only. */
 	readonly archived?: boolean;

@@ -1,5 +1,5 @@
 // A session that another process runs, used from a second one: seen, answered and steered there, and continued when it is gone.
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { type Approval, connect } from "../../src/client/client.ts";
@@ -22,7 +22,7 @@ function createOwned(scripts: readonly string[]) {
 		});
 	const sockets = () => {
 		const directory = path.join(stage.shareDir, "sockets");
-		return readdirSync(directory).map((name) => path.join(directory, name));
+		return (existsSync(directory) ? readdirSync(directory) : []).map((name) => path.join(directory, name));
 	};
 	return { stage, editor, kernelHere, sockets };
 }
@@ -87,8 +87,9 @@ it("follows a session to the process that takes it, and goes on here when that o
 });
 
 it("steers, and is told of a second process's turn end", limit, async () => {
-	const { editor, kernelHere } = createOwned(["text: Ready.", call("made"), "text: Done."]);
+	const { editor, kernelHere, sockets } = createOwned(["text: Ready.", call("made"), "text: Done."]);
 	await run(editor.prompt("hi"));
+	await expect.poll(sockets, { timeout: 20_000 }).toHaveLength(1);
 	await using kernel = await kernelHere();
 	await using session = await kernel.open({ id: editor.sessionId });
 	const turn = editor.prompt("go");
@@ -104,8 +105,9 @@ it("steers, and is told of a second process's turn end", limit, async () => {
 });
 
 it("answers an editor's approval in the chat of a terminal", limit, async () => {
-	const { stage, editor } = createOwned(["text: Ready.", call("made"), "text: Done."]);
+	const { stage, editor, sockets } = createOwned(["text: Ready.", call("made"), "text: Done."]);
 	await run(editor.prompt("hi"));
+	await expect.poll(sockets, { timeout: 20_000 }).toHaveLength(1);
 	const { code, stdout } = await runExecutable(
 		"/bin/sh",
 		["-c", `printf 'go\\ny\\n/quit\\n' | "$agentwire" chat --plain --session ${editor.sessionId}`],
@@ -114,5 +116,19 @@ it("answers an editor's approval in the chat of a terminal", limit, async () => 
 	expect(code).toBe(0);
 	expect(stdout).toMatch(/Allow Shell\?[\s\S]*Done\./);
 	// The turn ran in the editor's process: the scripts of another one begin anew.
+	expect(readdirSync(stage.workDir)).toEqual(["made"]);
+});
+
+it("is continued in the chat with all its tools when its process is gone", limit, async () => {
+	const { stage, editor } = createOwned(["text: Ready."]);
+	await run(editor.prompt("hi"));
+	await editor.close();
+	stage.setScripts([call("made"), "text: Done."]);
+	const { stdout } = await runExecutable(
+		"/bin/sh",
+		["-c", `printf 'go\\ny\\n/quit\\n' | "$agentwire" chat --plain --session ${editor.sessionId}`],
+		{ cwd: stage.workDir, env: { ...stage.environment, agentwire: executablePath } },
+	);
+	expect(stdout).toMatch(/Allow Shell\?[\s\S]*Done\./);
 	expect(readdirSync(stage.workDir)).toEqual(["made"]);
 });

@@ -91,7 +91,7 @@ async function open(
 		const { permissions = {} } = execMode;
 		return await sessions.create({ ...plainCreation, ...opening, permissions, instructions, model: wish.model });
 	}
-	const handle = await sessions.acquire(resume.id, { ...opening, defaultTools: "all" });
+	const handle = await sessions.acquire(resume.id, opening);
 	if (wish.model !== null || wish.thinking !== null) await handle.session.send({ type: "model.set", ...wish });
 	return handle;
 }

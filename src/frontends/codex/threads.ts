@@ -69,14 +69,14 @@ export class Threads {
 	async resume(threadId: string, wishes: Wishes, withTurns: boolean): Promise<OpenedThread> {
 		const known = this.#attached.get(threadId);
 		const settings = this.#settings(wishes, known?.settings.tools ?? []);
-		const handle = await this.#kernelApi.sessions.acquire(threadId, { defaultTools: "all" });
+		const handle = await this.#kernelApi.sessions.acquire(threadId);
 		return await this.#open(handle, settings, wishes, withTurns);
 	}
 
 	async fork(threadId: string, wishes: Wishes, withTurns: boolean): Promise<OpenedThread> {
 		const settings = this.#settings(wishes, this.#attached.get(threadId)?.settings.tools ?? []);
 		const { id } = await this.#kernelApi.sessions.fork(threadId);
-		const handle = await this.#kernelApi.sessions.acquire(id, { defaultTools: "all" });
+		const handle = await this.#kernelApi.sessions.acquire(id);
 		const opened = await this.#open(handle, settings, wishes, withTurns);
 		return { ...opened, thread: { ...opened.thread, forkedFromId: threadId } };
 	}
@@ -107,7 +107,7 @@ export class Threads {
 	async using<Result>(threadId: string, work: (handle: SessionHandle) => Promise<Result>): Promise<Result> {
 		const attached = this.#attached.get(threadId);
 		if (attached !== undefined) return await work(attached.handle);
-		const handle = await this.#kernelApi.sessions.acquire(threadId, { defaultTools: "all" });
+		const handle = await this.#kernelApi.sessions.acquire(threadId);
 		try {
 			return await work(handle);
 		} finally {

@@ -43,9 +43,14 @@ export class ClientSessions {
 		return this.#lines.run(id, work);
 	}
 
+	/** Sessions of other programs have no tools here: their creator has not enabled any. */
+	acquire(id: string, opening: OpeningOptions = {}): Promise<SessionHandle> {
+		return this.kernelApi.sessions.acquire(id, { defaultTools: "none", ...opening });
+	}
+
 	using<T>(id: string, work: (handle: SessionHandle) => Promise<T>, opening: OpeningOptions = {}): Promise<T> {
 		return this.inLine(id, async () => {
-			const handle = await this.kernelApi.sessions.acquire(id, opening);
+			const handle = await this.acquire(id, opening);
 			return await work(handle).finally(() => handle.release());
 		});
 	}
@@ -62,7 +67,7 @@ export class ClientSessions {
 			} catch (thrown) {
 				if (toNamedError(thrown, id).code !== "SESSION_BUSY") throw thrown;
 			}
-			const handle = await this.kernelApi.sessions.acquire(id);
+			const handle = await this.acquire(id);
 			try {
 				const { pump } = await this.attach(handle);
 				const { ended } = await pump.follow(async () => (await handle.session.snapshot()).turnId);

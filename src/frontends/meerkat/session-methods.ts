@@ -231,7 +231,7 @@ export class SessionMethods {
 		return this.#sessions.using(id, async ({ session }) => {
 			const { sessions } = this.#sessions.kernelApi;
 			const { id: forkId } = await sessions.fork(id, { cut: toForkCut(await session.conversation()) });
-			const fork = await sessions.acquire(forkId);
+			const fork = await this.#sessions.acquire(forkId);
 			try {
 				await this.#sessions.remember(fork);
 				const located = this.#sessions.client.codec().located(forkId);
@@ -258,7 +258,7 @@ export class SessionMethods {
 	}
 
 	async #open(id: string) {
-		const handle = await this.#sessions.kernelApi.sessions.acquire(id);
+		const handle = await this.#sessions.acquire(id);
 		const { facts } = await this.#sessions.remember(handle).finally(() => handle.release());
 		return { info: handle.info, facts };
 	}

@@ -150,7 +150,7 @@ async function chooseTheirs(
 	opening: OpeningOptions,
 ): Promise<ChosenOptions> {
 	const { log } = common;
-	const tools = creationOptions?.tools ?? (isReadable ? opening.defaultTools : undefined) ?? plainRequest.tools;
+	const tools = creationOptions?.tools ?? (isReadable ? (opening.defaultTools ?? "all") : plainRequest.tools);
 	if (creationOptions === null) {
 		return choose(common, workDir, toOptions(common, { ...plainRequest, tools, ...opening }, null));
 	}

@@ -292,7 +292,7 @@ describe("a stored session that is acquired", () => {
 		return store;
 	}
 
-	it("has the tools that the opening names when it has no creation options, each time", async () => {
+	it("has all tools when it has no creation options, or those that the opening names, each time", async () => {
 		const store = await createPlain();
 		const acquire = async (options: OpeningOptions) => {
 			const { host, kernel } = await createHost({}, { store });
@@ -301,10 +301,10 @@ describe("a stored session that is acquired", () => {
 			await kernel.close();
 			return rejected.length > 0;
 		};
-		expect(await acquire({})).toBe(false);
-		expect(await acquire({ defaultTools: "all" })).toBe(true);
+		expect(await acquire({})).toBe(true);
+		expect(await acquire({ defaultTools: "none" })).toBe(false);
 		expect(await acquire({ defaultTools: "without-commands" })).toBe(false);
-		expect(await acquire({})).toBe(false);
+		expect(await acquire({})).toBe(true);
 	});
 
 	it("keeps the tools of its creation options, and has none when those cannot be read", async () => {

@@ -115,7 +115,7 @@ export class SessionRequests {
 		return this.#requests.run(id, (signal) =>
 			this.#order.run(sessionId, async () => {
 				const { files, opening } = this.#toOpening(params);
-				const handle = await this.#acquire(sessionId, { ...opening, defaultTools: "all" });
+				const handle = await this.#acquire(sessionId, opening);
 				try {
 					const known = this.#attached.get(handle.session);
 					const attached = await (known ?? this.#attached.attach(handle));

@@ -81,7 +81,7 @@ export class TurnMethods {
 	async #start(params: TurnStartParams, answered: Promise<void>) {
 		const { session_id: id, prompt } = params;
 		const { isContract } = this.#sessions.client.codec();
-		const handle = await this.#sessions.kernelApi.sessions.acquire(id);
+		const handle = await this.#sessions.acquire(id);
 		try {
 			const attached = await this.#sessions.attach(handle);
 			const { facts } = await this.#sessions.remember(handle);
