@@ -174,7 +174,7 @@ With --replayable, writes the events of the session for 'replay' or a bug report
 	},
 	replay: {
 		about: "Run a stored session again and compare what happens.",
-		purpose: `Run a session again with its recorded answers, tool results and decisions, and compare what happens with what happened.
+		purpose: `Run a session again with its recorded answers, tool results and decisions, and compare the outcome with the recording.
 Nothing is run, read, written or requested. Takes a session id or a file from 'export --replayable'.
 The exit code is 0 when everything is the same, 1 when something differs, and 2 when the session cannot be replayed.`,
 		forms: [{ words: "SESSION_ID|FILE", offers: "files" }],
@@ -275,7 +275,7 @@ Sessions that another process has open are skipped.`,
 			{
 				words: "install SOURCE",
 				offers: "files",
-				about: "Install from a directory, a zip file or a git URL, in place of an earlier version.",
+				about: "Install from a directory, a zip file or a git URL, replacing an earlier version.",
 			},
 			{ words: "list", about: "Show the installed plugins." },
 			{ words: "remove NAME", about: "Remove a plugin with all its files." },
@@ -309,13 +309,13 @@ Sessions that another process has open are skipped.`,
 				offers: ["stdio", "http"],
 				about: "stdio, for a program (default), or http.",
 			},
-			{ names: ["--env", "-e"], value: "KEY=VALUE", about: "Variable for the program; may be repeated." },
-			{ names: ["--header", "-H"], value: "KEY:VALUE", about: "Header of each request; may be repeated." },
+			{ names: ["--env", "-e"], value: "KEY=VALUE", about: "Environment variable for the program; may be repeated." },
+			{ names: ["--header", "-H"], value: "KEY:VALUE", about: "Header for each request; may be repeated." },
 			{
 				names: ["--auth", "-a"],
 				value: "TYPE",
 				offers: ["oauth"],
-				about: "oauth: sign in with the browser, by 'mcp auth'.",
+				about: "oauth: sign in in the browser, with 'mcp auth'.",
 			},
 		],
 		parse(words) {
@@ -329,13 +329,13 @@ Sessions that another process has open are skipped.`,
 The exit code of check and explain is the decision: 0 allow, 1 ask, 2 deny.`,
 		forms: [
 			{ words: "check COMMAND", about: "Show the decision for a command line, and the rule behind it." },
-			{ words: "explain COMMAND", about: "The same, with everything that the command line would run." },
-			{ words: "list", about: "Show the rules, with the file and line of each." },
+			{ words: "explain COMMAND", about: "The same, with everything the command line would run." },
+			{ words: "list", about: "Show the rules with their file and line." },
 			{ words: "trust", about: "Trust the project's permissions.toml as it is now, so that its allow rules apply." },
 			{
 				words: "import FILE",
 				offers: "files",
-				about: "Add the permissions of a settings file of Claude Code to config.toml.",
+				about: "Add the permissions of a Claude Code settings file to config.toml.",
 			},
 		],
 		flags: [],
@@ -345,7 +345,7 @@ The exit code of check and explain is the decision: 0 allow, 1 ask, 2 deny.`,
 		},
 	},
 	codex: {
-		about: "Serve programs that are built on the Codex SDK.",
+		about: "Serve programs built on the Codex SDK.",
 		purpose: `Run what the Codex SDK starts, with any model: point the SDK's codexPathOverride at a link named 'codex' or
 'agentwire-codex' to this program. See 'docs guides/codex-sdk'.`,
 		forms: [
@@ -365,8 +365,8 @@ The exit code of check and explain is the decision: 0 allow, 1 ask, 2 deny.`,
 	},
 	fake: {
 		about: "Play a server from a transcript, for tests of a client.",
-		purpose: `Speak the server's lines of a transcript on stdin and stdout and wait where it waits for the client. No model, no tools.
-With --strict the client must send what the transcript says: the first difference is on stderr, and the exit code is 1.
+		purpose: `Speak the server's lines of a transcript on stdin and stdout, and wait where it waits for the client. Uses no model or tools.
+With --strict, the client must send what the transcript says: the first difference is printed on stderr, and the exit code is 1.
 See 'docs guides/test-your-integration'.`,
 		forms: [{ words: "--transcript FILE --dialect DIALECT [--conversation N] [--strict]" }],
 		flags: [
@@ -408,7 +408,7 @@ compared. In COMMAND, {session} is the id of a session, {config} a settings file
 				about: "Names of scenarios expected to fail, one per line. The run fails if one passes.",
 			},
 			{ names: ["--json"], value: null, about: "One line of JSON at the end." },
-			{ names: ["--junit"], value: "FILE", offers: "files", about: "Also write a report in JUnit's format." },
+			{ names: ["--junit"], value: "FILE", offers: "files", about: "Also write a JUnit report." },
 		],
 		parse(words) {
 			const call = toConformanceCall(words);
@@ -417,7 +417,7 @@ compared. In COMMAND, {session} is the id of a session, {config} a settings file
 	},
 	login: {
 		about: "Sign in to the Kimi platform.",
-		purpose: `Sign in to the Kimi platform: shows an address to open in a browser and waits until it was confirmed there.
+		purpose: `Sign in to the Kimi platform: shows an address to open in a browser and waits for the confirmation there.
 Its provider and models are then written to config.toml.`,
 		forms: [{ words: "[--json]" }],
 		flags: [eventLines],
@@ -489,7 +489,7 @@ Also accepts the global flags that are not session-specific.`,
 		about: "Serve an editor, in the Agent Client Protocol.",
 		purpose: `Serve the Agent Client Protocol on stdin and stdout, one JSON message per line: an editor can have many sessions.
 Also accepts the global flags that are not session-specific. 'acp login' signs in as 'login' does.`,
-		forms: [{ words: "[flags]" }, { words: "login [--json]", about: "Sign in, as editors ask for it." }],
+		forms: [{ words: "[flags]" }, { words: "login [--json]", about: "Sign in, as editors request it." }],
 		flags: [],
 		parse(words) {
 			if (asksForHelp(words)) return null;
@@ -500,8 +500,8 @@ Also accepts the global flags that are not session-specific. 'acp login' signs i
 	},
 	claude: {
 		about: "Serve a program that uses the Claude SDK.",
-		purpose: `Serve a program that is written for the Claude SDK, in stream-json on stdin and stdout, with any model. The SDK starts
-it with the flags that it needs, those of the program it replaces; see 'agentwire docs guides/claude-sdk'.`,
+		purpose: `Serve a program written for the Claude SDK, in stream-json on stdin and stdout, with any model. The SDK starts it with
+the flags of the program that it replaces; see 'agentwire docs guides/claude-sdk'.`,
 		forms: [
 			{ words: "--input-format stream-json --output-format stream-json [flags]" },
 			{ words: "-p PROMPT [--output-format text|json|stream-json] [flags]", about: "Run one prompt." },
@@ -513,9 +513,8 @@ it with the flags that it needs, those of the program it replaces; see 'agentwir
 	serve: {
 		about: "Serve several clients over HTTP.",
 		purpose: `Serve the sessions of all directories over HTTP, to several clients at once: requests by POST, events as server-sent
-events. Clients need a token from gateway.json in the share directory. With --stdio, serve the program that started this
-one instead, over stdin and stdout: this is what the client library uses. Also accepts the global flags that are not
-session-specific.`,
+events. Clients need a token from gateway.json in the share directory. With --stdio, serve the parent process over stdin
+and stdout instead, as the client library does. Also accepts the global flags that are not session-specific.`,
 		forms: [
 			{ words: "--stdio [flags]" },
 			{
@@ -537,8 +536,8 @@ session-specific.`,
 	web: {
 		about: "Open the web page of your sessions.",
 		purpose: `Serve the sessions of all directories as 'serve' does, with a web page for them, print its address and open it in the
-browser. The address contains the token, after the '#': share it only with people who may run commands here. If the page is
-already served and no other flags are given, that one is opened.`,
+browser. The address contains the token, after the '#': share it only with people who may run commands here. If a page is
+already being served and no other flags are given, that page is opened.`,
 		forms: [
 			{
 				words:
@@ -565,7 +564,7 @@ what the program does on a terminal without a command. Also accepts the global f
 		},
 	},
 	worker: {
-		about: "Run sessions of a store in PostgreSQL for gateways.",
+		about: "Run sessions stored in PostgreSQL for gateways.",
 		purpose: `Run the sessions of gateways that use the same PostgreSQL store; start as many workers as you need. On SIGTERM,
 it ends once its turns are over or the --drain time is up; a second signal ends it at once.
 Also accepts the global flags that are not session-specific.`,

@@ -83,7 +83,7 @@ export const flags: readonly Flag[] = [
 		names: ["--acp-protocol"],
 		value: "VERSION",
 		offers: acpProtocols,
-		about: "Version of that protocol: 1 (default), 2, which is experimental, or auto, as the client asks.",
+		about: "Version of that protocol: 1 (default), 2 (experimental), or auto, as the client asks.",
 	},
 	{
 		key: "contract",
@@ -91,25 +91,25 @@ export const flags: readonly Flag[] = [
 		value: "VERSION",
 		offers: ["0.8", "0.9"],
 		about:
-			"With rpc: the version of Meerkat's contract that clients are told, 0.3 to 0.9. Also AGENTWIRE_CONTRACT, and agentwire.contract in the settings.",
+			"With rpc: the Meerkat contract version to report to clients, 0.3 to 0.9. Also AGENTWIRE_CONTRACT, and agentwire.contract in the settings.",
 	},
 	{
 		key: "realm",
 		names: ["--realm"],
 		value: "NAME",
-		about: "With rpc: sessions and configuration of this realm, apart from all others.",
+		about: "With rpc: use this realm's own sessions and configuration.",
 	},
 	{
 		key: "isolated",
 		names: ["--isolated"],
 		value: null,
-		about: "With rpc: a new realm, which no other process uses.",
+		about: "With rpc: a new realm for this process only.",
 	},
 	{
 		key: "instance",
 		names: ["--instance"],
 		value: "NAME",
-		about: "With a realm: what this process is called in it, for clients that ask for the configuration.",
+		about: "With a realm: this process's name in it, for clients that ask for the configuration.",
 	},
 	{
 		key: "realm-backend",
@@ -130,7 +130,7 @@ export const flags: readonly Flag[] = [
 		names: ["--context-root"],
 		value: "DIR",
 		offers: "directories",
-		about: "With rpc: the directory of the project; the same as --work-dir.",
+		about: "With rpc: the project directory; the same as --work-dir.",
 	},
 	{
 		key: "user-config-root",
@@ -138,21 +138,21 @@ export const flags: readonly Flag[] = [
 		value: "DIR",
 		offers: "directories",
 		about:
-			"With rpc, without a realm: where .rkat/config.toml is when no project has it, in place of the home directory.",
+			"With rpc, without a realm: the directory of .rkat/config.toml if the project has none. Default: the home directory.",
 	},
 	{ key: "ui", names: ["--ui"], value: "NAME", offers: ["wire"], about: "Old spelling: '--ui wire' means --wire." },
 	{
 		key: "print",
 		names: ["--print"],
 		value: null,
-		about: "Answer the prompt of --prompt or stdin on stdout, approve everything, and exit. For scripts.",
+		about: "Answer the prompt from --prompt or stdin on stdout, approve everything, and exit. For scripts.",
 	},
 	{
 		key: "prompt",
 		names: ["--prompt", "-p", "--command", "-c"],
 		value: "TEXT",
 		about:
-			"The prompt to answer in print mode, also without --print. With --wire it is not used: the client sends the prompts. Called kimi-code, or with AGENTWIRE_CLI=kimi-code, -c is --continue.",
+			"The prompt; implies print mode. Not used with --wire, where the client sends the prompts. Under the name kimi-code, or with AGENTWIRE_CLI=kimi-code, -c is --continue.",
 	},
 	{
 		key: "quiet",
@@ -165,7 +165,7 @@ export const flags: readonly Flag[] = [
 		names: ["--input-format"],
 		value: "FORMAT",
 		offers: printFormats,
-		about: "In print mode: 'text', all of stdin is one prompt, or 'stream-json', one JSON message per line.",
+		about: "In print mode: 'text' (all of stdin is one prompt) or 'stream-json' (one JSON message per line).",
 	},
 	{
 		key: "output-format",
@@ -173,7 +173,7 @@ export const flags: readonly Flag[] = [
 		value: "FORMAT",
 		offers: printFormats,
 		about:
-			"In print mode: 'text' for people, or 'stream-json', one JSON message per line: with --print as kimi-cli writes it, with -p alone as kimi-code.",
+			"In print mode: 'text' for people, or 'stream-json', one JSON message per line, as kimi-cli (with --print) or kimi-code (with -p alone) writes it.",
 	},
 	{
 		key: "print-format",
@@ -181,7 +181,7 @@ export const flags: readonly Flag[] = [
 		value: "FORM",
 		offers: textForms,
 		about:
-			"With --print, as text: for 'people', or 'repr', what bridges of kimi-cli parse. Default: repr when called kimi or kimi-cli.",
+			"With --print, the text format: 'people', or 'repr', which kimi-cli bridges parse. Default: repr under the names kimi and kimi-cli.",
 	},
 	{
 		key: "final-message-only",
@@ -245,7 +245,7 @@ export const flags: readonly Flag[] = [
 		names: ["--agent-file"],
 		value: "FILE",
 		offers: "files",
-		about: "Agent of your own, from a YAML file.",
+		about: "Your own agent, from a YAML file.",
 	},
 	{
 		key: "mcp-config-file",

@@ -74,7 +74,7 @@ export function helpText(executableName: string, command: CommandName | null): s
 		`       ${executableName} [flags]            serve a client over stdin and stdout`,
 		`       ${executableName} COMMAND [flags]`,
 		"",
-		"A coding agent for people, scripts, editors and programs of your own.",
+		"A coding agent for people, scripts, editors and your own programs.",
 		"",
 		"Examples:",
 		`  ${executableName} "Why does the build fail?"`,

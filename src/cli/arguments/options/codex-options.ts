@@ -35,7 +35,7 @@ const flags: readonly CodexFlag[] = [
 		value: "FILE",
 		offers: "files",
 		sets: "outputSchema",
-		about: "JSON Schema of the last message.",
+		about: "JSON Schema for the last message.",
 	},
 	{ names: ["--cd", "-C"], value: "DIR", offers: "directories", sets: "workDir", about: "Work in this directory." },
 	{
@@ -45,7 +45,7 @@ const flags: readonly CodexFlag[] = [
 		sets: "additionalDirs",
 		about: "Add a directory to the workspace; repeatable.",
 	},
-	{ names: ["--model", "-m"], value: "MODEL", sets: "model", about: "A model of config.toml." },
+	{ names: ["--model", "-m"], value: "MODEL", sets: "model", about: "A model from config.toml." },
 	{
 		names: ["--sandbox", "-s"],
 		value: "MODE",
@@ -61,7 +61,7 @@ const flags: readonly CodexFlag[] = [
 		about: "The same as --sandbox danger-full-access.",
 	},
 	{ names: ["--config", "-c"], value: "KEY=VALUE", sets: "config", about: "Override a setting; repeatable." },
-	{ names: ["--listen"], value: "ADDRESS", sets: "listen", about: "Of app-server: stdio://, the default." },
+	{ names: ["--listen"], value: "ADDRESS", sets: "listen", about: "For app-server: stdio:// (the default)." },
 	{ names: ["--last"], value: null, sets: "last", about: "Resume the last thread of the directory." },
 	{ names: ["--skip-git-repo-check"], value: null, sets: "skipped", about: "No effect: no repository is needed." },
 	{ names: ["--color"], value: "WHEN", sets: "skipped", about: "No effect." },

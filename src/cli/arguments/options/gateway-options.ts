@@ -33,7 +33,7 @@ export const usualPort = 7420;
 
 /** Used by completion and help. */
 export const gatewayFlags = [
-	{ names: ["--port"], value: "N", about: `Listen on this port; 0 for any that is free. Default: ${usualPort}.` },
+	{ names: ["--port"], value: "N", about: `Listen on this port; 0 picks a free one. Default: ${usualPort}.` },
 	{ names: ["--host"], value: "ADDRESS", about: "Listen on this address of the machine. Default: 127.0.0.1." },
 	{
 		names: ["--allow-remote"],
@@ -52,7 +52,7 @@ export const gatewayFlags = [
 		names: ["--notify"],
 		value: "CMD",
 		about:
-			"Start this program when an approval or a question has waited for five seconds; or a JSON list of it and its arguments. It gets the notice on stdin.",
+			"Program, or JSON list of a program and its arguments, to start when an approval or question has waited for five seconds. It gets the notice on stdin.",
 	},
 	{ names: ["--json"], value: null, about: "Print one line of JSON when ready." },
 ] as const;
@@ -60,7 +60,7 @@ export const gatewayFlags = [
 export const pageFlags = [
 	...gatewayFlags,
 	{ names: ["--no-open"], value: null, about: "Do not open the page in the browser." },
-	{ names: ["--status"], value: null, about: "Print whether the page is served, and where; exit with 1 if not." },
+	{ names: ["--status"], value: null, about: "Print whether and where the page is served; exit with 1 if not." },
 	{
 		names: ["--qr"],
 		value: null,

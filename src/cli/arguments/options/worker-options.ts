@@ -28,7 +28,7 @@ export const workerFlags = [
 	{
 		names: ["--listen"],
 		value: "HOST:PORT",
-		about: "Where gateways reach this worker; port 0 for any that is free. Default: 127.0.0.1:0.",
+		about: "Where gateways reach this worker; port 0 picks a free one. Default: 127.0.0.1:0.",
 	},
 	{
 		names: ["--announce"],
@@ -46,7 +46,7 @@ export const workerFlags = [
 		names: ["--operations"],
 		value: "HOST:PORT",
 		about:
-			"Serve /healthz, /readyz and, with a token of gateway.json, /metrics over HTTP there, with --tls-cert over HTTPS; port 0 for any that is free.",
+			"Serve /healthz, /readyz and, with a token from gateway.json, /metrics at this address, over HTTPS with --tls-cert; port 0 picks a free one.",
 	},
 	{ names: ["--tag"], value: "TAG", about: "A capability that sessions can require; may be repeated." },
 	{
@@ -63,7 +63,7 @@ export const workerFlags = [
 		names: ["--prepare"],
 		value: "CMD",
 		about:
-			"Run this program before a session is created or opened here, to make its work directory ready; or a JSON list of it and its arguments. It gets the session as JSON on stdin.",
+			"Program, or JSON list of a program and its arguments, that prepares the work directory before a session is created or opened here. It gets the session as JSON on stdin.",
 	},
 	{ names: ["--json"], value: null, about: "Print one line of JSON when ready." },
 ] as const;
