@@ -22,34 +22,34 @@ and \`_meta\` are those of [version 1](acp.md). [schema/acp-v2.json](../../../sc
 export const draftClosing = `
 ## Differences from version 1
 
-- A prompt is answered once it is part of the conversation, with the id of its message; \`state_update\` says when its turn is over, and why. A
-  turn that fails ends with the stop reason \`error\`, after the answer.
-- \`session/resume\` replaces \`session/load\`: with \`replayFrom\` it replays the conversation before its answer.
-- The mode is a configuration option alone. Client files and client terminals do not exist.
+- A prompt is answered once it is part of the conversation, with the id of its message; \`state_update\` says when and why its turn ended. A
+  failed turn ends with the stop reason \`error\`, after the response.
+- \`session/resume\` replaces \`session/load\`: with \`replayFrom\` it replays the conversation before its response.
+- The mode is only a configuration option. There are no client files and client terminals.
 - \`session/fork\` is served as in version 1. It is not part of the draft yet, only of its unstable extensions.
-- Output of commands belongs to terminals, which are updated by themselves. Changes of files are patches.
+- Command output belongs to terminals, which have their own updates. File changes are patches.
 - \`tool_call/cancel\`, \`terminal/cancel\` and MCP servers over \`sse\` are not served.
 `;
 
 const opening = (name: string): Readonly<Record<string, string>> => ({
-	[`${name}Result.configOptions`]: "What a person may choose for the session: most important first.",
+	[`${name}Result.configOptions`]: "The choices a person can make for the session, most important first.",
 });
 
 export const draftTexts: Readonly<Record<string, string>> = {
-	initialize: `Says what client and server can do. A client that asks for an earlier version is refused with -32022 where this version is served
-alone.`,
-	"InitializeParams.protocolVersion": "The latest version that the client speaks: 2 or later.",
-	"InitializeParams.info": "Who the client is: `name`, `title` and `version`.",
-	"InitializeParams.capabilities": "What the client can do.",
-	"InitializeResult.info": "Who the server is.",
+	initialize: `Exchanges what client and server support. A client that asks for an earlier version is refused with -32022 if only this version is
+served.`,
+	"InitializeParams.protocolVersion": "The latest version that the client supports: 2 or later.",
+	"InitializeParams.info": "The client: `name`, `title` and `version`.",
+	"InitializeParams.capabilities": "What the client supports.",
+	"InitializeResult.info": "The server.",
 	"InitializeResult.info.name": "Its name.",
 	"InitializeResult.info.title": "Its name for people.",
 	"InitializeResult.info.version": "Its version.",
-	"InitializeResult.capabilities": "What the server can do.",
-	"InitializeResult.capabilities.session": "With sessions.",
+	"InitializeResult.capabilities": "What the server supports.",
+	"InitializeResult.capabilities.session": "What it supports in sessions.",
 	"InitializeResult.capabilities.session.prompt": "What a prompt may contain besides text and links.",
-	"InitializeResult.capabilities.session.prompt.image": "There when the model takes images.",
-	"InitializeResult.capabilities.session.prompt.audio": "There when the model takes audio.",
+	"InitializeResult.capabilities.session.prompt.image": "Present if the model takes images.",
+	"InitializeResult.capabilities.session.prompt.audio": "Present if the model takes audio.",
 	"InitializeResult.capabilities.session.prompt.embeddedContext": "Resources.",
 	"InitializeResult.capabilities.session.mcp": "Kinds of MCP servers.",
 	"InitializeResult.capabilities.session.mcp.stdio": "Commands.",
@@ -59,73 +59,70 @@ alone.`,
 	"InitializeResult.capabilities.session.additionalDirectories":
 		"`additionalDirectories` of the methods that open a session.",
 	"InitializeResult.capabilities.auth": "Signing in and out.",
-	"auth/login": `Signs in, by a method that \`initialize\` has named. A client that opens addresses is requested to open the sign-in page; for other
-clients it only checks whether there is a model by now, and fails when there is none. May be withdrawn.`,
+	"auth/login": `Signs in with a method from \`initialize\`. A client that opens addresses is asked to open the sign-in page; for other clients it only
+checks whether there is a model by now, and fails if there is none. May be withdrawn.`,
 	"AuthLoginParams.methodId": "The `methodId` of the method.",
 	"AuthLoginParams._meta": "Ignored.",
 	"auth/logout": "Signs out: deletes the stored credentials.",
 	...opening("SessionNew"),
-	"session/resume": "Opens a stored session. What runs in it goes on.",
+	"session/resume": "Opens a stored session. A running turn continues.",
 	"SessionResumeParams.replayFrom":
-		"Where to replay the conversation from, before the answer: `start`, or absent to send nothing of it.",
+		"Where to start replaying the conversation before the response: `start`, or absent for no replay.",
 	...opening("SessionResume"),
-	"session/fork": `Opens a copy of a session as a session of its own, without sending its conversation. Not part of version 2 yet. It has the
-conversation, the plan and the creation options of the session; what was approved for the session is asked again. Refused while a turn
-runs in the session.`,
+	"session/fork": `Copies a session and opens the copy, without sending its conversation. Not part of version 2 yet. The copy has the conversation, the
+plan and the creation options of the session, but not its approvals. Refused while a turn runs in the session.`,
 	...opening("SessionFork"),
-	"session/prompt": `Begins a turn, and is answered once the prompt is part of the conversation. A prompt that comes while a turn runs waits for it; a
-side question (\`/btw\`) is answered while it runs. May be withdrawn, which is the same as \`session/cancel\`.`,
-	"SessionPromptResult.messageId": "The message that the prompt has become.",
-	"session/cancel":
-		"Cancels the prompts of a session: the one that runs, and those that wait. The turn ends as `cancelled`.",
+	"session/prompt": `Begins a turn, and is answered once the prompt is part of the conversation. A prompt sent during a turn waits for it; a side
+question (\`/btw\`) is answered during the turn. May be withdrawn, which is the same as \`session/cancel\`.`,
+	"SessionPromptResult.messageId": "The id of the prompt's message.",
+	"session/cancel": "Cancels the running and the waiting prompts of a session. The turn ends as `cancelled`.",
 	"SessionSetConfigOptionParams.type": "`boolean` for an option of that type, `id` for any other.",
-	"$/cancel_request": `Withdraws a request, of either side. A request of the client that can be withdrawn is then answered with the error -32800; of
-a prompt whose turn has begun, the turn is cancelled.`,
-	ClientCapabilities: "What the client can do. An empty object means yes; anything else means no.",
-	"ClientCapabilities.auth.terminal": "An object when a sign-in in a terminal is possible.",
-	"AuthMethod.methodId": "What `auth/login` names it by.",
-	"ConfigOption.configId": "What it is set by.",
-	"ToolContent.changes": "The files that are changed.",
+	"$/cancel_request": `Withdraws a request of either side. A client request that can be withdrawn is then answered with the error -32800; if the turn of a
+prompt has begun, the turn is cancelled.`,
+	ClientCapabilities: "What the client supports. An empty object means yes; anything else means no.",
+	"ClientCapabilities.auth.terminal": "An object if it can sign in with a terminal.",
+	"AuthMethod.methodId": "Its id, for `auth/login`.",
+	"ConfigOption.configId": "Its id, for `session/set_config_option`.",
+	"ToolContent.changes": "The changed files.",
 	"ToolContent.changes[].operation": "`add` for a new file.",
 	"ToolContent.changes[].path": "The file.",
 	"ToolContent.patch": "The change.",
-	"ToolContent.patch.text": "The patch. Its lines count from the beginning of the piece that is changed.",
+	"ToolContent.patch.text": "The patch. Its line numbers count from the start of the changed piece.",
 	"ToolContent.terminalId": "The terminal that shows its output.",
 	"Command.input.type": "Text.",
-	CallMeta: "What the protocol has no members for.",
+	CallMeta: "Data that the protocol has no members for.",
 	compaction_update: "The context is being compacted, or was.",
-	notice: `Something that is no part of the conversation: a model call is retried, a budget is nearly used up, MCP servers are connected. Never
-in a replay.`,
-	session_info_update: "The session has a title, or another one. Sent at the end of a turn.",
+	notice: `Something outside the conversation: a retried model call, a nearly exhausted budget, connected MCP servers. Never in a replay.`,
+	session_info_update: "The session has a new title. Sent at the end of a turn.",
 	"ElicitationCreate.requestId": "The `auth/login` that waits for it.",
-	user_message_chunk: "A piece of what a person said, the client's own prompts included.",
-	tool_call_update: `A call of a tool: its first update creates it, and later ones have only what changes. Content and locations replace those that
-were sent before. Without a result a call is \`failed\`.`,
+	user_message_chunk: "A piece of user input, including the client's own prompts.",
+	tool_call_update: `A tool call: the first update creates it, later ones have only the changes. Content and locations replace earlier ones. A call without
+a result is \`failed\`.`,
 	terminal_update: "A terminal begins, or its command has ended.",
 	"TerminalUpdate.terminalId": "Its id.",
-	"TerminalUpdate.cwd": "The work directory, when it begins.",
-	"TerminalUpdate.exitStatus": "How the command has ended.",
-	"TerminalUpdate.exitStatus.exitCode": "Its exit code; null where it is not known.",
-	"TerminalUpdate.exitStatus.signal": "The signal that has ended it, such as `SIGKILL`.",
+	"TerminalUpdate.cwd": "The work directory, in the first update.",
+	"TerminalUpdate.exitStatus": "How the command ended.",
+	"TerminalUpdate.exitStatus.exitCode": "Its exit code; null if unknown.",
+	"TerminalUpdate.exitStatus.signal": "The signal that ended it, such as `SIGKILL`.",
 	terminal_output_chunk: "More output of a command.",
 	"TerminalOutputChunk.terminalId": "The terminal.",
 	"TerminalOutputChunk.data": "The bytes as Base64.",
-	plan_update: "The todo list of the agent, whenever it changes: always all of it.",
+	plan_update: "The agent's whole to-do list, whenever it changes.",
 	"PlanUpdate.plan": "The list.",
 	"PlanUpdate.plan.planId": "Always `todos`.",
 	"PlanUpdate.plan.entries": "The entries.",
-	state_update: "Whether the session works. Sent at its opening too.",
+	state_update: "Whether the session is working. Also sent when it is opened.",
 	"StateUpdate.state": "`requires_action` while the turn waits for a person.",
-	"StateUpdate.stopReason": "Why a turn is over, when it is.",
-	"StateUpdate.error": "What has failed, for the stop reason `error`.",
+	"StateUpdate.stopReason": "Why the turn ended, if it has.",
+	"StateUpdate.error": "What failed, for the stop reason `error`.",
 	"StateUpdate.error.code": "The number of the error.",
 	"StateUpdate.error.message": "The error, for people.",
 	"StateUpdate.error.data": "More about it.",
-	"session/request_permission": `Asks for the approval of a call, or for the choice of a person about a plan or a question. The call is complete: a client may
-show the request alone. Any reply that is not an outcome rejects.`,
-	"SessionRequestPermission.title": "What is asked.",
+	"session/request_permission": `Asks a person to approve a call, to review a plan or to answer a question. The request describes the call completely, so a client can
+show it alone. Any reply that is not an outcome rejects.`,
+	"SessionRequestPermission.title": "The question.",
 	"SessionRequestPermission.description": "More about it.",
 	"SessionRequestPermission.subject": "What it is about.",
-	"SessionRequestPermission.subject.toolCall": "The call, with everything that a person needs in order to decide.",
-	"-32022": "The version that the client asks for is not served.",
+	"SessionRequestPermission.subject.toolCall": "The call, with everything that a person needs to decide.",
+	"-32022": "The requested version is not served.",
 };

@@ -2,7 +2,7 @@
 
 export const codexIntroduction = `
 JSON-RPC without the member \`jsonrpc\`, one JSON object per line, UTF-8, on stdin and stdout of \`agentwire codex app-server\`.
-[The guide](../../guides/codex-sdk.md) says how to point an SDK at it; [schema/codex.json](../../../schema/codex.json) has the same as
+[The guide](../../guides/codex-sdk.md) shows how to point an SDK at it; [schema/codex.json](../../../schema/codex.json) has the same as
 JSON Schema. agentwire is not the Codex CLI: it serves these names and shapes, with any model.
 
 \`\`\`
@@ -15,7 +15,7 @@ JSON Schema. agentwire is not the Codex CLI: it serves these names and shapes, w
 - **Ids** of requests are strings or integers; the server's own ids are strings.
 - **The client calls** [methods](#methods) after \`initialize\`. Unknown params are ignored. Any other method gets an error that names it.
 - **The server sends** [events](#events): notifications, each a method.
-- **The server requests** answers by [requests](#requests). When something else settles one, \`serverRequest/resolved\` says so.
+- **The server sends** [requests](#requests). When something else settles one, \`serverRequest/resolved\` says so.
 `;
 
 const methodText = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
@@ -44,9 +44,9 @@ const place = (shape: string): Readonly<Record<string, string>> => ({
 
 const opened = (method: string): Readonly<Record<string, string>> => ({
 	[`${method}Params.model`]: "A model of the settings. Null: that of the thread, or the default.",
-	[`${method}Params.cwd`]: "The work directory. One that an existing thread does not have is an error.",
+	[`${method}Params.cwd`]: "The work directory. For an existing thread, any other is an error.",
 	[`${method}Params.approvalPolicy`]: "Whether the client is asked. Null: `on-request`.",
-	[`${method}Params.sandbox`]: "The sandbox that the client expects. One stricter than that of the server is an error.",
+	[`${method}Params.sandbox`]: "The sandbox that the client expects. A stricter one than the server's is an error.",
 	[`${method}Result.thread`]: "The thread.",
 	[`${method}Result.model`]: "Its model; empty when there is none.",
 	[`${method}Result.modelProvider`]: "The key of the model's provider.",
@@ -58,15 +58,15 @@ const opened = (method: string): Readonly<Record<string, string>> => ({
 
 const asked = (shape: string): Readonly<Record<string, string>> => ({
 	...place(shape),
-	[`${shape}.itemId`]: "The item that it is about.",
+	[`${shape}.itemId`]: "The item concerned.",
 });
 
 const approval = (shape: string): Readonly<Record<string, string>> => ({
 	...asked(shape),
-	[`${shape}.reason`]: "The rule or doubt because of which it is asked; null by default.",
+	[`${shape}.reason`]: "The rule or doubt that is the reason for asking; null by default.",
 	[`${shape}.startedAtMs`]: "When it was asked, in milliseconds since the epoch.",
 	[`${shape}Result.decision`]:
-		"`acceptForSession` also allows what is like it; `decline` lets the model go on; `cancel` interrupts the turn.",
+		"`acceptForSession` also allows similar calls; `decline` lets the model continue; `cancel` interrupts the turn.",
 });
 
 const delta = (shape: string): Readonly<Record<string, string>> => ({
@@ -76,12 +76,12 @@ const delta = (shape: string): Readonly<Record<string, string>> => ({
 
 const methods = {
 	initialize: "The first request.",
-	"InitializeParams.clientInfo": "Who the client is.",
+	"InitializeParams.clientInfo": "The client.",
 	"InitializeParams.clientInfo.name": "Its name.",
 	"InitializeParams.clientInfo.title": "Ignored.",
 	"InitializeParams.clientInfo.version": "Its version.",
 	"InitializeParams.capabilities":
-		"`experimentalApi`: it answers `item/tool/requestUserInput`. `optOutNotificationMethods`: notifications that it is not sent.",
+		"`experimentalApi`: it answers `item/tool/requestUserInput`. `optOutNotificationMethods`: notifications not to send.",
 	"InitializeResult.userAgent": "The version after the slash is that of the protocol.",
 	"InitializeResult.codexHome": "The directory of settings and sessions.",
 	"InitializeResult.platformFamily": "`unix` or `windows`.",
@@ -110,8 +110,8 @@ const methods = {
 	"ThreadRevertResult.thread": "The thread with the remaining turns.",
 	"thread/list": "Lists stored threads, the last used first.",
 	"ThreadListParams.cwd": "Only those of this work directory.",
-	"ThreadListParams.cursor": "The `nextCursor` of the page before.",
-	"ThreadListParams.limit": "The most threads of one page.",
+	"ThreadListParams.cursor": "The `nextCursor` of the previous page.",
+	"ThreadListParams.limit": "Maximum threads per page.",
 	"ThreadListParams.archived": "Whether to list archived threads instead.",
 	"ThreadListResult.data": "The threads, without turns.",
 	"ThreadListResult.nextCursor": "Null for the last page.",
@@ -134,9 +134,9 @@ const methods = {
 	"TurnStartParams.input": "The prompt.",
 	"TurnStartParams.model": "Another model, from this turn on.",
 	"TurnStartParams.effort": "`none` and `minimal` turn thinking off, all others on, from this turn on.",
-	"TurnStartParams.cwd": "Another directory than that of the thread is an error.",
+	"TurnStartParams.cwd": "A different directory from the thread's is an error.",
 	"TurnStartParams.approvalPolicy": "Another policy, from this turn on.",
-	"TurnStartParams.sandboxPolicy": "A stricter sandbox than that of the server is an error.",
+	"TurnStartParams.sandboxPolicy": "A stricter sandbox than the server's is an error.",
 	"TurnStartParams.outputSchema":
 		"A JSON Schema for the last message; the model is asked up to three times, then the turn fails.",
 	"TurnStartResult.turn": "The turn.",
@@ -210,7 +210,7 @@ const events = {
 
 const requests = {
 	"item/commandExecution/requestApproval":
-		"Whether to run a command. Tools of MCP servers and plugins have no request of their own and are asked about this way.",
+		"Whether to run a command. Also asked for tools of MCP servers and plugins, which have no separate request.",
 	...approval("ItemCommandExecutionRequestApproval"),
 	"ItemCommandExecutionRequestApproval.command": "The command line, or what the tool would do.",
 	"ItemCommandExecutionRequestApproval.cwd": "The directory in which it begins.",
@@ -258,7 +258,7 @@ const values = {
 	"Turn.durationMs": "Milliseconds.",
 	TurnError: "Why a turn or a model call failed.",
 	"TurnError.message": "For people.",
-	"TurnError.codexErrorInfo": "`serverOverloaded` where trying again may help, else `other`.",
+	"TurnError.codexErrorInfo": "`serverOverloaded` if a retry may help, else `other`.",
 	Item: "A part of a turn. Tools without an item of their own are `mcpToolCall` with the server `agentwire`.",
 	"Item.id": "Unique in the turn.",
 	"Item.content": "What the user wrote, or the text of the reasoning.",
@@ -266,10 +266,10 @@ const values = {
 	"Item.summary": "Always empty.",
 	"Item.command": "The command line.",
 	"Item.cwd": "The work directory.",
-	"Item.status": "`declined` for what the client or a rule did not allow when it was asked.",
+	"Item.status": "`declined` if the client or a rule did not allow it.",
 	"Item.commandActions": "Always empty.",
 	"Item.aggregatedOutput": "Its output, or why it was not run.",
-	"Item.exitCode": "Null while it runs, and where it ended without one.",
+	"Item.exitCode": "Null while it runs, or if it ended without one.",
 	"Item.changes": "One change.",
 	"Item.server": "The MCP server, or `agentwire`.",
 	"Item.tool": "The name of the tool.",
@@ -294,16 +294,16 @@ const values = {
 	"InputItem.text": "Text.",
 	"InputItem.url": "The address of an image, which may be a data URL.",
 	"InputItem.path": "A file.",
-	"InputItem.name": "The name of what is mentioned.",
+	"InputItem.name": "The name of the mention.",
 	ApprovalPolicy:
-		"With `never` nobody is asked: what needs an approval is refused, or allowed where the sandbox is `danger-full-access`. All others mean that the client is asked about what no rule decides.",
+		"With `never`, nobody is asked: calls that need an approval are refused, or allowed if the sandbox is `danger-full-access`. With all others, the client is asked about calls that no rule decides.",
 	"ApprovalPolicy.granular": "Ignored.",
 	SandboxMode: "What commands may do.",
 	SandboxPolicy: "What commands may do.",
 	"SandboxPolicy.networkAccess": "Whether they have the network.",
 	"SandboxPolicy.writableRoots": "Empty in answers, ignored in requests.",
 	ClientTool: "A tool of the client.",
-	"ClientTool.name": "Its name. One that the agent has already is an error.",
+	"ClientTool.name": "Its name. A name that the agent already has is an error.",
 	"ClientTool.description": "For the model.",
 	"ClientTool.inputSchema": "A JSON Schema (draft 2020-12).",
 	Model: "A model of the settings.",
@@ -313,7 +313,7 @@ const values = {
 	"Model.description": "For people.",
 	"Model.isDefault": "Whether a new thread gets it.",
 	"Model.defaultReasoningEffort": "`medium` for a model that can think, else `none`.",
-	"Model.supportedReasoningEfforts": "Whether it can think, and whether it can do without.",
+	"Model.supportedReasoningEfforts": "Whether it can think, and whether thinking can be turned off.",
 	"Model.supportedReasoningEfforts[].reasoningEffort": "`none` or `medium`.",
 	"Model.supportedReasoningEfforts[].description": "For people.",
 	"Model.inputModalities": "What prompts may contain.",
@@ -339,7 +339,7 @@ const values = {
 
 const errors = {
 	"-32700": "The line is not JSON.",
-	"-32600": "The request cannot be carried out now or as it is; the message says why.",
+	"-32600": "The request cannot be carried out now, or not in this form; the message says why.",
 	"-32601": "The method is not served.",
 	"-32602": "The params are invalid.",
 	"-32603": "Something failed; the message says what.",

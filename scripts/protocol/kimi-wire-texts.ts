@@ -44,7 +44,7 @@ const results = {
 	"ReplayResult.status": "Whether the whole log was sent.",
 	"ReplayResult.events": "How many events were sent.",
 	"ReplayResult.requests": "How many requests were sent.",
-	"SetPlanModeParams.enabled": "Whether plan mode is to be on.",
+	"SetPlanModeParams.enabled": "Whether to turn plan mode on.",
 	"SetPlanModeResult.status": "Confirms the change.",
 	"SetPlanModeResult.plan_mode": "Whether plan mode is on now.",
 	"EventParams.type": "Either name is accepted.",
@@ -214,7 +214,7 @@ const values = {
 	"HookSubscription.event": "One of `supported_events`; others are ignored.",
 	"HookSubscription.matcher": "A regular expression that is searched in the target; empty matches all.",
 	"HookSubscription.timeout": "Seconds after which no answer means allow.",
-	ServerInfo: "Who the server is.",
+	ServerInfo: "The server.",
 	"ServerInfo.name": "Its name.",
 	"ServerInfo.version": "Its version.",
 	SlashCommand: "A slash command.",
@@ -263,7 +263,7 @@ const errors = {
 	"-32602": "The params do not fit the method.",
 	"-32603": "Internal error. The cause is in the server's log; if a file could not be written, the message names it.",
 	"-32000":
-		"Wrong state: a turn is running, or none is; too many requests are under way; or the agent has no tools for plan mode.",
+		"Wrong state: a turn is running, or none is; too many requests are in progress; or the agent has no tools for plan mode.",
 	"-32001": "No model is configured, or none with the name requested; the log has the name.",
 	"-32002": "The model does not support what was sent, such as an image.",
 	"-32003":

@@ -2,12 +2,12 @@
 
 const call = "The id that the model gave the call.";
 const hookId =
-	"For hooks of the settings their hook event: all of them at one point are reported as one. A hook of the session by its id.";
+	"For hooks in the settings, their hook event: all of them at one point are reported as one. For a hook of the session, its id.";
 const point = "The point in the run.";
 
-const answerId = "Names the answer: that of `session/history` has the same.";
+const answerId = "The id of the answer, the same as in `session/history`.";
 const runId = "The id of the run, a UUID.";
-const identity = "Names the run.";
+const identity = "Identifies the run.";
 
 export const eventTexts = {
 	stream_end: "The params of the notification `session/stream_end`: a subscription is over.",
@@ -34,7 +34,7 @@ export const eventTexts = {
 	"TurnCompleted.assistant_message_id": answerId,
 	"RunCompleted.assistant_message_id": "Names the answer with the result.",
 	"RunCompleted.extraction_required":
-		"Whether the session has an `output_schema`: then `extraction_succeeded` or `extraction_failed` follows.",
+		"Whether the session has an `output_schema`; if so, `extraction_succeeded` or `extraction_failed` follows.",
 	extraction_succeeded: "After the end of a run: its last answer matches the schema of the session.",
 	"ExtractionSucceeded.session_id": "The session.",
 	"ExtractionSucceeded.structured_output": "The answer as JSON.",
@@ -47,7 +47,7 @@ export const eventTexts = {
 	"ToolConfigChanged.payload.target": "The server; `callback:<name>` for a tool of the client.",
 	"ToolConfigChanged.payload.status_info": "The progress of the change.",
 	"ToolConfigChanged.payload.status_info.phase":
-		"`applied` when the server is connected, `failed` when it is not, and for a tool that was refused.",
+		"`applied` if the server is connected; `failed` if it is not, or if a tool was refused.",
 	"ToolConfigChanged.payload.settled": "Whether the change is complete.",
 	skills_resolved: "Before a run: the skills named by the request or at creation, as the model gets them.",
 	"SkillsResolved.skills": "Their keys.",
@@ -93,12 +93,12 @@ export const eventTexts = {
 	"ToolCallRequested.id": "Id of the call.",
 	"ToolCallRequested.name": "The tool.",
 	"ToolCallRequested.args":
-		"The arguments; text if the model wrote no JSON. In the present contract always an object: anything else is its member `value`.",
+		"The arguments; text if the model did not write JSON. In the present contract always an object: anything else is its member `value`.",
 	tool_execution_started:
 		"A call was allowed, by hooks and approvals, and begins to act. A call that is refused never starts.",
 	"ToolExecutionStarted.id": call,
 	"ToolExecutionStarted.name": "The tool.",
-	tool_execution_completed: "A call is over. Sent when all calls of the answer are, in the model's order.",
+	tool_execution_completed: "A call is over. Sent once all calls of the answer are over, in the model's order.",
 	"ToolExecutionCompleted.id": call,
 	"ToolExecutionCompleted.name": "The tool.",
 	"ToolExecutionCompleted.result":
@@ -126,7 +126,7 @@ export const eventTexts = {
 	"HookCompleted.point": point,
 	"HookCompleted.duration_ms": "Milliseconds that they took.",
 	hook_failed:
-		"A hook of the session has no decision: it failed, took too long, or answered something else. The run fails with it, unless it `fail_open`s or runs in the background.",
+		"A hook of the session made no decision: it failed, took too long, or gave an invalid answer. The run fails too, unless the hook has `fail_open` or runs in the background.",
 	"HookFailed.hook_id": hookId,
 	"HookFailed.point": point,
 	"HookFailed.error": "Why, as a clause.",
@@ -141,8 +141,8 @@ export const eventTexts = {
 	"BudgetWarning.budget_type": "What is limited.",
 	"BudgetWarning.used": "Tokens, seconds or calls consumed.",
 	"BudgetWarning.limit": "The limit.",
-	"BudgetWarning.percent": "`used` divided by `limit`: 0.8 is four fifths.",
-	run_completed: "The run succeeded. The last event of a run, but for those about a schema of its output.",
+	"BudgetWarning.percent": "`used` divided by `limit`, such as 0.8.",
+	run_completed: "The run succeeded. The last event of a run, except for those about its output schema.",
 	"RunCompleted.session_id": "The session.",
 	"RunCompleted.result": "As `text` of the answer.",
 	"RunCompleted.usage": "Tokens of the whole session so far.",

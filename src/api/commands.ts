@@ -142,7 +142,7 @@ const rows = {
 	/** Carries out that plan. Fails `busy` while a turn runs. */
 	"files.restore": row({ before: text, conflicts }, restoredFilesSchema, never),
 	/**
-	 * Goes back to before a turn: files, conversation or both. Fails `busy` while a turn runs, `invalid-input` if that part of the
+	 * Rewinds to before a turn: files, conversation or both. Fails `busy` while a turn runs, `invalid-input` if that part of the
 	 * conversation was compacted. If conflicts are set to stop it, nothing changes.
 	 */
 	"session.rewind": row(
