@@ -67,15 +67,15 @@ interface Answer {
 const answers: readonly Answer[] = [
 	{ text: "I will run the test first, to see how it fails.", tool: ["Shell", { command: testCommand }] },
 	{
-		text: "The total of 300, 400 and 500 comes out as 900: the first price is missing. I will read how it is made.",
+		text: "The total of 300, 400 and 500 comes out as 900: the first price is missing. I will read the function.",
 		tool: ["ReadFile", { path: "basket.js" }],
 	},
 	{
-		text: "There it is: the loop begins at 1, but the first place of a list is 0. One character has to change.",
+		text: "There it is: the loop starts at 1, but the first index of a list is 0. One character has to change.",
 		tool: ["StrReplaceFile", { path: "basket.js", edit: { old: faultyLine, new: fixedLine } }],
 	},
 	{ text: "Now the test again.", tool: ["Shell", { command: testCommand }] },
-	{ text: "Both tests pass. The loop in basket.js skipped the first price; it now begins at 0." },
+	{ text: "Both tests pass. The loop in basket.js skipped the first price; it now starts at 0." },
 ];
 
 /** One script for each answer; its text in pieces of a word or two, as a model would stream it. */

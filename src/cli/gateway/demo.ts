@@ -21,7 +21,7 @@ const todos = (...done: readonly string[]) => ({
 });
 
 const over =
-	"text: That was the demo: its model is scripted and knows nothing more. Begin a session with a model of yours to go on.";
+	"text: That was the demo. Its scripted model has no more answers; start a session with your own model to continue.";
 
 export const demoScripts: readonly string[] = [
 	[
@@ -31,13 +31,13 @@ export const demoScripts: readonly string[] = [
 		call("test-1", "Shell", { command: testCommand, timeout: 60 }),
 	].join("\n"),
 	[
-		"text: The sum is too small by the first price. I read the function.",
+		"text: The total is short by the first price. I will read the function.",
 		call("read-1", "ReadFile", { path: "basket.js" }),
 		call("todo-2", "SetTodoList", todos("done", "in_progress")),
 	].join("\n"),
 	[
-		"think: The loop begins at 1, so that the first price is left out.",
-		"text: The loop begins at **1**, but the first place of a list is `0`. This is the change:",
+		"think: The loop starts at 1, so the first price is left out.",
+		"text: The loop starts at **1**, but the first index of a list is `0`. This is the change:",
 		call("edit-1", "StrReplaceFile", { path: "basket.js", edit: { old: "let index = 1;", new: "let index = 0;" } }),
 	].join("\n"),
 	[
@@ -59,6 +59,6 @@ export const demoScripts: readonly string[] = [
 			],
 		}),
 	].join("\n"),
-	"text: The total was wrong because the loop left out the first price. It is fixed in `basket.js`, one character of it.",
+	"text: The total was wrong because the loop left out the first price. I fixed it by changing one character in `basket.js`.",
 	...Array.from({ length: 50 }, () => over),
 ];

@@ -5,7 +5,7 @@ import { beginning } from "../../../base/text/well-formed.ts";
 import type { Model, ModelRequest } from "../model.ts";
 import { streamEchoScript } from "./echo-stream.ts";
 
-const looking = `text: This is a scripted model: it shows how a turn goes and understands nothing. First it looks at the directory.
+const looking = `text: This is a scripted model: it shows what a turn looks like but understands nothing. First it looks at the directory.
 tool_call: ${JSON.stringify({ id: "look", name: "Glob", arguments: JSON.stringify({ pattern: "*" }) })}`;
 
 const realModel = modelAdvice.slice(0, modelAdvice.indexOf("; or try"));
