@@ -241,7 +241,7 @@ async function checkSandbox(given: CheckPlace): Promise<Finding> {
 	if (sandbox === undefined) {
 		const settings = await readSettings(given);
 		const asker = isFinding(settings) ? null : whoAsksNobody(settings.configuration);
-		if (asker === null) return ok("None is configured: commands run with your rights.");
+		if (asker === null) return ok("No sandbox is configured: commands run with your rights.");
 		return warning(
 			`Commands run with your rights and without approval: ${asker}.`,
 			'Set mode = "workspace-write" in [sandbox]; see docs/guides/sandbox.md.',

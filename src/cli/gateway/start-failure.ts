@@ -13,7 +13,7 @@ export async function describeStartFailure(
 	const hasNoAddress = code !== null && !(await hasAddress(address));
 	switch (hasNoAddress ? "ENOTFOUND" : code) {
 		case "EADDRINUSE":
-			return `Port ${port} of ${address} is in use by another program; choose another one with --port, or --port 0 for any that is free.`;
+			return `Port ${port} of ${address} is in use by another program; choose another with --port; --port 0 picks a free one.`;
 		case "EADDRNOTAVAIL":
 			return `--host ${address}: this machine does not have that address.`;
 		case "ENOTFOUND":

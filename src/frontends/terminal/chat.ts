@@ -34,12 +34,12 @@ const ownCommands = [
 	{ name: "resume", description: "Continue another session of this directory" },
 	{ name: "model", description: "Choose the model" },
 	{ name: "mode", description: "Choose the mode: default, plan, auto or yolo" },
-	{ name: "queue", description: "Send a message or command when the agent has ended its turn" },
+	{ name: "queue", description: "Send a message or command after the current turn" },
 	{ name: "rewind", description: "Go back to before a message: conversation, files or both" },
 	{ name: "quit", description: "Leave" },
 ] as const;
 
-const help = `Enter sends; while the agent works, it adds to the running turn. Alt+Enter makes a new line.
+const help = `Enter sends; while the agent works, it adds to the running turn. Alt+Enter inserts a line break.
 Esc or Ctrl+C stops the agent, Ctrl+C twice or Ctrl+D quits. Tab completes paths, @ finds files, / lists commands.`;
 
 const modes = [

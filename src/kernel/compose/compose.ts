@@ -305,9 +305,9 @@ function composeHistory(
 ): SessionParts["openHistory"] {
 	const { environment, files, home, shareDir, processes, clock, log } = hostServices;
 	const { directory, workDir } = stored;
-	if (!rewind.enabled) return "No changes of files are recorded: agentwire.rewind.enabled is false in the settings.";
+	if (!rewind.enabled) return "File changes are not recorded: agentwire.rewind.enabled is false in the settings.";
 	if (directory === null) {
-		return "Changes of files are recorded only where sessions are stored on disk or in PostgreSQL; the conversation can be rewound alone.";
+		return "File changes are only recorded if sessions are stored on disk or in PostgreSQL; the conversation can be rewound alone.";
 	}
 	return async (hasBackgroundWork) => {
 		const { FileHistory } = await import("../../ports/workspace/file-history.ts");

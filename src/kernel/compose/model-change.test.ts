@@ -35,7 +35,7 @@ describe("a provider", () => {
 		async (type) => {
 			await expect(choose({ type })).rejects.toMatchObject({
 				code: "model-not-set",
-				message: expect.stringContaining('The provider "p" of the model has no key: put one into '),
+				message: expect.stringContaining('The model\'s provider "p" has no key: set '),
 			});
 			expect(await choose({ type, apiKey: "k" })).toEqual(chosen);
 			expect(await choose({ type, customHeaders: { authorization: "Bearer k" } })).toEqual(chosen);

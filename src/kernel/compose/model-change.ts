@@ -96,7 +96,7 @@ async function checkKey(provider: SelectedProvider, { keys, hostServices }: Mode
 	if ((await keys.keyOf(provider)) !== "") return;
 	const remedy =
 		oauth === null
-			? `put one into ${apiKeySource}, or any text for a server that wants none`
+			? `set ${apiKeySource} (any text if the server needs no key)`
 			: `sign in with \`${hostServices.loginCommand}\``;
-	throw new KernelError("model-not-set", `The provider ${JSON.stringify(name)} of the model has no key: ${remedy}.`);
+	throw new KernelError("model-not-set", `The model's provider ${JSON.stringify(name)} has no key: ${remedy}.`);
 }

@@ -132,7 +132,7 @@ async function readDocument(file: string, files: Files, isChanged = false): Prom
 	const bytes = (await withStorageError(file, () => files.read(file))) ?? Buffer.alloc(0);
 	// Unchanged bytes would be written back as other characters.
 	if (isChanged && !isUtf8(bytes))
-		throw new KernelError("storage-failed", `${file} is not UTF-8 and is left as it is; mend it and try again.`);
+		throw new KernelError("storage-failed", `${file} is not UTF-8 and was not changed; fix it and try again.`);
 	const text = bytes.toString("utf8").replace(/^\ufeff/, "");
 	return { text, data: await parseDocument(text, file) };
 }

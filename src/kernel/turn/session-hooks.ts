@@ -208,9 +208,8 @@ const spelledPoint = (point: SessionHookPoint) =>
 const spelledReason = ({ reason_code }: HookDenial) =>
 	reason_code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-const withheld = "The result is withheld; what the tool did stays done.";
-const withheldAfterFailure =
-	"The result is withheld, because a hook after the call failed; what the tool did stays done.";
+const withheld = "The result is withheld; the tool's effects remain.";
+const withheldAfterFailure = "The result is withheld because a hook after the call failed; the tool's effects remain.";
 
 function denialText({ hookId, denial }: Denied, point: SessionHookPoint, why: string): string {
 	return `Hook '${hookId}' denied at ${spelledPoint(point)}: ${spelledReason(denial)} - ${why}`;

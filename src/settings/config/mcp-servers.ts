@@ -72,7 +72,7 @@ export type McpEntryReading =
 /** Parses one entry. `keys` is its path; problems name keys below it. */
 export function readMcpEntry(name: string, entry: unknown, keys: readonly string[] = []): McpEntryReading {
 	if (!isMcpEntry(entry)) {
-		const reason = "needs a command, of a program to start, or the url of a server";
+		const reason = "needs a command to start, or the url of a server";
 		return { ok: false, problems: [{ key: toKeyPath(keys), reason }] };
 	}
 	const result = isRemote(entry) ? v.safeParse(remoteEntry, entry) : v.safeParse(localEntry, entry);

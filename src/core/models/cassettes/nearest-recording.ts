@@ -29,7 +29,7 @@ export function describeMiss(
 		`${what} The nearest is line ${index + 1}. First difference${more}: ${pointer}${isText ? `, character ${start + 1}` : ""}`,
 		`- recorded: ${shown(expected, start)}`,
 		`+ received: ${shown(actual, start)}`,
-		"If the change is meant, record the cassette again.",
+		"If the change is intended, record the cassette again.",
 	].join("\n");
 }
 

@@ -56,8 +56,8 @@ describe("the rules of a file", () => {
 
 	it("are refused when an example fails", async () => {
 		expect(await problemsOf(declare({ match: ["git status"], notMatch: ["git diff"] }))).toEqual([
-			[0, "match", 'the rule does not decide over "git status"'],
-			[0, "not_match", 'the rule decides over "git diff"'],
+			[0, "match", 'the rule does not apply to "git status"'],
+			[0, "not_match", 'the rule applies to "git diff"'],
 		]);
 	});
 });

@@ -70,7 +70,7 @@ async function failingExamples(
 			problems.push({
 				index,
 				member: "match",
-				reason: `the rule does not decide over ${JSON.stringify(cut(example, 100))}`,
+				reason: `the rule does not apply to ${JSON.stringify(cut(example, 100))}`,
 			});
 		}
 	}
@@ -79,7 +79,7 @@ async function failingExamples(
 			problems.push({
 				index,
 				member: "not_match",
-				reason: `the rule decides over ${JSON.stringify(cut(example, 100))}`,
+				reason: `the rule applies to ${JSON.stringify(cut(example, 100))}`,
 			});
 		}
 	}
