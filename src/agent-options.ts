@@ -12,11 +12,11 @@ export interface AgentOptions extends KernelOptions {
 	readonly userHome?: string;
 	/** The absolute path of the work directory for sessions that name none. Default: `home`. */
 	readonly workDir?: string;
-	/** The settings as an object of the form of config.toml, or as its text. Default: config.toml in `home`. */
+	/** The settings, as an object shaped like config.toml or as its text. Default: config.toml in `home`. */
 	readonly settings?: string | Readonly<Record<string, unknown>>;
-	/** The environment of commands, hooks and MCP servers, and where provider keys are looked for. Default: this process's. */
+	/** The environment of commands, hooks and MCP servers, and the source of provider keys. Default: this process's. */
 	readonly environment?: Readonly<Record<string, string>>;
-	/** `memory` stores nothing; or your own store. Default: what the settings say, or else the disk. */
+	/** `memory` stores nothing; or your own store. Default: as in the settings, else the disk. */
 	readonly store?: "memory" | SessionRecords;
 	/** Your own models, by the alias under which sessions choose them. The first is the default if no other is set. */
 	readonly models?: Readonly<Record<string, Model>>;
@@ -31,7 +31,7 @@ export interface ModelToolCall {
 	readonly type: "function";
 	readonly id: string;
 	readonly function: { readonly name: string; readonly arguments: string | null };
-	/** What the provider wants back with the call. */
+	/** Data to return to the provider with the call. */
 	readonly extras: Readonly<Record<string, unknown>> | null;
 }
 
@@ -64,7 +64,7 @@ export type ModelPart =
 	| ModelToolCall
 	| { readonly type: "tool_call_part"; readonly arguments_part: string | null };
 
-/** What a stream yields: pieces in batches as they arrive, then exactly one `done` or `failed`. */
+/** A stream yields batches of pieces as they arrive, then exactly one `done` or `failed`. */
 export type ModelChunk =
 	| { readonly type: "parts"; readonly parts: readonly ModelPart[] }
 	| {
@@ -78,8 +78,8 @@ export type ModelChunk =
 			} | null;
 			readonly messageId: string | null;
 			/**
-			 * Absent when the model had finished. `truncated`: it reached the limit of tokens. `paused`: it wants the answer back
-			 * to go on. `reason` is the provider's word.
+			 * Absent if the model finished. `truncated`: it reached the token limit. `paused`: it continues once the answer is sent
+			 * back. `reason` is the provider's word.
 			 */
 			readonly end?: { readonly kind: "truncated" | "paused"; readonly reason: string };
 	  }

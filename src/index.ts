@@ -26,7 +26,7 @@ export { type ScriptedAnswer, type ScriptedAnswers, type ScriptedModel, scripted
 /** A kernel in this process. */
 export interface Agent extends Kernel {
 	/**
-	 * Gives an uncaught exception or rejection to the session whose work threw it: its turn fails, everything else goes on.
+	 * Gives an uncaught exception or rejection to the session whose work threw it: its turn fails, everything else continues.
 	 * Returns whether a session took it. Call it in your own `uncaughtException` and `unhandledRejection` handlers.
 	 */
 	takeFault(thrown: unknown): boolean;
@@ -34,7 +34,7 @@ export interface Agent extends Kernel {
 
 /**
  * Starts a kernel in this process. It installs no handlers, writes nothing to stdout, and `close` releases everything. Several
- * may run at once, each with a `home` of its own. Fails with an error that names the key for settings that cannot be used.
+ * may run at once, each with its own `home`. Invalid settings throw an error that names the key.
  */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
 	// Built, this file is dist/lib/index.mjs.

@@ -93,8 +93,8 @@ const rows = {
 	 */
 	"title.set": row({ title: text }, v.object({ title: text })),
 	/**
-	 * Asks a side question beside a running turn; `side-question.ended` reports the answer. As a prompt, `/btw …`, it gets a turn
-	 * of its own.
+	 * Asks a side question during a running turn; `side-question.ended` reports the answer. As a prompt, `/btw …`, it gets its
+	 * own turn.
 	 */
 	"side-question.start": row({ question: text }, v.object({ id: text }), never),
 	/** Stops answering a side question; only its end still follows. An unknown id changes nothing. */
@@ -118,7 +118,7 @@ const rows = {
 	/** Outside events that the model has not received yet, oldest first. */
 	"notification.list": row({}, list<ExternalEvent>(v.object({ id: text, kind: text, input: userInputSchema }))),
 	/**
-	 * Background tasks that still run, or whose end was not reported yet, oldest first; and whether notifications of background
+	 * Background tasks that are running, or whose end was not reported yet, oldest first; and whether notifications of background
 	 * work wait for the model.
 	 */
 	"tasks.list": row({}, v.object({ tasks: list(taskSchema), hasNews: flag })),
@@ -137,7 +137,7 @@ const rows = {
 	"files.changes": row({ id: nullableText }, v.object({ turns: list(recordedChangesSchema) })),
 	/** The lines that a turn or restore changed in a file. */
 	"files.diff": row({ id: text, path: text }, fileDiffSchema),
-	/** What restoring the files to their state before a turn or restore would do. */
+	/** A preview of restoring the files to their state before a turn or restore. */
 	"files.plan": row({ before: text }, filePlanSchema),
 	/** Carries out that plan. Fails `busy` while a turn runs. */
 	"files.restore": row({ before: text, conflicts }, restoredFilesSchema, never),

@@ -58,10 +58,10 @@ export interface SessionsApi {
 	unload(id: string): Promise<void>;
 	/** Archives a session: cancels its turn, waits for its end, and hides the session. Its files stay. */
 	archive(id: string): Promise<void>;
-	/** Brings an archived session back. Nothing happens to one that is not archived. */
+	/** Restores an archived session. Idempotent. */
 	unarchive(id: string): Promise<void>;
 	/**
-	 * Deletes a session for good, archived or not: ends its turn and background work, unloads it, and removes its files.
+	 * Permanently deletes a session, archived or not: ends its turn and background work, unloads it, and removes its files.
 	 * Idempotent. Fails `busy` while another process has it open.
 	 */
 	delete(id: string): Promise<void>;
@@ -121,7 +121,7 @@ export interface Attachment {
 	readonly events: AsyncIterable<readonly AgentEvent[]>;
 	/** Resolves once the reader has consumed all events delivered so far. */
 	drained(): Promise<void>;
-	/** Detaches the client; the session goes on. */
+	/** Detaches the client; the session continues. */
 	close(): void;
 }
 

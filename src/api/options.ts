@@ -91,7 +91,7 @@ export const budgetEntries = {
 };
 
 const toolScope = v.picklist(["none", "without-commands", "commands", "all"]);
-/** Options that are given anew each time a session is opened. */
+/** Options to give again each time a session is opened. */
 export const openingEntries = {
 	mcpServers: optional(v.array(mcpServerSchema)),
 	addedMcpServers: optional(v.array(mcpServerSchema)),
@@ -100,7 +100,7 @@ export const openingEntries = {
 	defaultTools: optional(toolScope),
 	archived: optional(flag),
 };
-/** What a client of the public surface does not say of an opening. */
+/** Opening options that public clients cannot set. */
 const trustedEntries = {
 	isWholeEnvironment: optional(flag),
 	passesUnknownCommands: optional(flag),
@@ -163,7 +163,7 @@ export const creationOptionsSchema = objectOf<Omit<CreationOptions, "editorFiles
 	}),
 });
 
-/** Creates a session with all tools and no options of its own. */
+/** Creates a session with all tools and no other options. */
 export const plainCreation: CreationOptions = {
 	model: null,
 	provider: null,

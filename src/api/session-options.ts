@@ -25,7 +25,7 @@ export interface BudgetOptions {
 
 /** Given each time a session is opened. Servers and environment are never stored, since they may contain keys. */
 export interface OpeningOptions {
-	/** MCP servers in place of the process's. */
+	/** MCP servers, replacing the process's. */
 	readonly mcpServers?: readonly McpServerSettings[];
 	/** Additional MCP servers; they override others of the same name. */
 	readonly addedMcpServers?: readonly McpServerSettings[];
@@ -45,11 +45,11 @@ export interface OpeningOptions {
 	readonly rules?: readonly AddedRule[];
 	/** Whether a prompt with an unknown slash command goes to the model instead of failing. Only for this opening. */
 	readonly passesUnknownCommands?: boolean;
-	/** Maximum model calls per turn, in place of the session's own. Only for this opening. */
+	/** Maximum model calls per turn, overriding the session's own. Only for this opening. */
 	readonly maxSteps?: number | null;
 }
 
-/** A rule as the settings have it: `pattern` is such as `Shell(git status:*)`. */
+/** A rule as in the settings, with a `pattern` such as `Shell(git status:*)`. */
 export interface AddedRule {
 	readonly decision: "allow" | "ask" | "deny";
 	readonly pattern: string;
@@ -60,7 +60,7 @@ export interface ForkOptions {
 	readonly id?: string;
 	/** Absent to copy everything. */
 	readonly cut?: ForkCut;
-	/** Keeps what was before this turn, in place of `cut`. */
+	/** Keeps everything before this turn; instead of `cut`. */
 	readonly before?: string;
 	/** Absent to work in the same directory. */
 	readonly files?: ForkFiles;
@@ -73,7 +73,7 @@ export interface ForkOptions {
 	readonly isOpenedAnew?: boolean;
 }
 
-/** A work directory of its own for a fork, with a copy of the files. */
+/** A separate work directory for a fork, with a copy of the files. */
 export interface ForkFiles {
 	/** Absolute; missing or empty. */
 	readonly directory: string;

@@ -21,7 +21,7 @@ export interface StoredId {
 	readonly workDir: string;
 }
 
-/** What is known of a session without loading it. */
+/** Facts about a session that are known without loading it. */
 export interface SessionInfo {
 	readonly id: string;
 	/** Absolute. */
@@ -96,7 +96,7 @@ export interface SessionSnapshot {
 	readonly title: string | null;
 	/** Open requests as they were delivered, oldest first. */
 	readonly openInteractions: readonly AgentEvent[];
-	/** What the running turn has delivered of incomplete texts and calls, and the last 64 KiB of each running call's progress. */
+	/** The delivered parts of the running turn's incomplete texts and calls, and the last 64 KiB of each running call's progress. */
 	readonly unfinished: readonly UnfinishedPart[];
 	readonly clients: readonly AttachedClient[];
 }
@@ -119,7 +119,7 @@ export interface AttachedTools {
 	readonly rejected: readonly { readonly name: string; readonly reason: string }[];
 }
 
-/** What the model sees of the session; the system prompt is null before the first turn. */
+/** The session as the model sees it; the system prompt is null before the first turn. */
 export interface MessageHistory {
 	readonly systemPrompt: string | null;
 	readonly messages: readonly HistoryEntry[];

@@ -80,7 +80,7 @@ export async function unlessLate<T>(
 	}
 }
 
-/** Of work that nobody ends early. */
+/** For work that is never aborted. */
 export const never: AbortSignal = new AbortController().signal;
 // Any amount of such work runs at once.
 setMaxListeners(0, never);

@@ -35,7 +35,7 @@ export function toJsonLine(value: unknown): string {
 		: text;
 }
 
-/** What is escaped in a line, or may be: half a surrogate pair is. */
+/** Characters that are, or may be, escaped in a line: half a surrogate pair is. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are escaped.
 const escaped = /["\\\u0000-\u001f\u2028\u2029\ud800-\udfff]/;
 

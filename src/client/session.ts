@@ -150,7 +150,7 @@ export class Session {
 		await this.#parts.transport.request("model.set", { sessionId: this.id, model, thinking });
 	}
 
-	/** What the turns and restores changed in the session's directories, oldest first. */
+	/** The changes of turns and restores in the session's directories, oldest first. */
 	async changes(): Promise<FilesChangesResult["turns"]> {
 		return (await this.#parts.transport.request("files.changes", { sessionId: this.id })).turns;
 	}
@@ -263,7 +263,7 @@ export class Session {
 		return attachment;
 	}
 
-	/** Takes the events until the session is closed or lost for good. */
+	/** Takes the events until the session is closed or permanently lost. */
 	async #follow(first: Attachment): Promise<void> {
 		let attachment = first;
 		for (;;) {

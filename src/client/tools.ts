@@ -21,7 +21,7 @@ type StandardResult<Output> =
 /** A plain JSON Schema (draft 2020-12) of an object, or a schema of a library. */
 export type Schema<Output = unknown> = JsonSchema | StandardSchema<Output>;
 
-/** What a schema describes; unknown for a plain JSON Schema. */
+/** The type that a schema describes; unknown for a plain JSON Schema. */
 export type OutputOf<S> = S extends StandardSchema<infer Output> ? Output : unknown;
 
 export interface ToolContext {
@@ -35,7 +35,7 @@ export interface Tool {
 	readonly name: string;
 	readonly description: string;
 	readonly parameters: JsonSchema;
-	/** Returns what the model reads: text, or a value shown as JSON. A throw is an error for the model. */
+	/** Returns text for the model, or a value shown to it as JSON. A throw is an error for the model. */
 	call(args: unknown, context: ToolContext): Promise<unknown>;
 }
 

@@ -179,7 +179,7 @@ class KernelServer {
 
 	readonly methods: ReadonlyMap<string, Method>;
 
-	/** `ready` resolves when the front end has read most of what it was sent; `explain` comes from the options. */
+	/** `ready` resolves when the front end has read most of its queue; `explain` comes from the options. */
 	constructor(sessions: SessionsApi, ready: () => Promise<void>, explain: ServeKernelOptions["explain"]) {
 		this.#sessions = sessions;
 		this.#ready = ready;

@@ -1,4 +1,4 @@
-// Tools ask what was asked and return recorded results.
+// Tools make the recorded requests and return the recorded results.
 import { type DisplayBlock, type ToolReturn, toolError } from "../api/values/content.ts";
 import type { ApprovalInteraction } from "../api/values/interaction.ts";
 import { unlessAborted } from "../base/abort.ts";

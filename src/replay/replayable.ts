@@ -94,7 +94,7 @@ function whyNot(body: EventBody, hasSteps: boolean, events: readonly AgentEvent[
 	}
 }
 
-/** What was begun or changed without an event. */
+/** Things begun or changed without an event. */
 function whyChanged(events: readonly AgentEvent[]): string | null {
 	const agents = new Set<string>();
 	let turns = 0;

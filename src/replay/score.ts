@@ -3,7 +3,7 @@ import type { AgentEvent, EventBody } from "../api/values/event.ts";
 import { findAnswers, type PlayedAnswer } from "./answers.ts";
 import { findCalls, type PlayedCall } from "./calls.ts";
 
-/** Hooks that run beside the turn. */
+/** Hooks that run in parallel with the turn. */
 const concurrentHooks: ReadonlySet<string> = new Set([
 	"PostToolUse",
 	"PostToolUseFailure",
@@ -19,7 +19,7 @@ export function isFloating(body: EventBody): boolean {
 		case "permission.decided":
 		case "tool.started":
 		case "tool.ended":
-		// Side questions run beside everything.
+		// Side questions run in parallel with everything.
 		case "side-question.started":
 		case "side-question.ended":
 			return true;

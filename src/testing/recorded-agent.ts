@@ -9,9 +9,9 @@ export interface RecordedAgentOptions
 	extends Omit<AgentOptions, "home" | "userHome" | "models" | "store" | "settings"> {
 	/** The file with the recorded answers. */
 	readonly cassette: string | URL;
-	/** In the form of config.toml. Without providers, the key in the environment decides, as for `agentwire`. */
+	/** Shaped like config.toml. Without providers, the key in the environment decides, as for `agentwire`. */
 	readonly settings?: Readonly<Record<string, unknown>>;
-	/** What recorded pauses are multiplied with. Default: 0, which replays answers at once. */
+	/** Factor for recorded pauses. Default: 0, which replays answers at once. */
 	readonly timeScale?: number;
 	/** Faults to inject, such as `429@1`; see `agentwire record --help`. */
 	readonly faults?: readonly string[];
@@ -28,8 +28,8 @@ const updateVariable = "AGENTWIRE_UPDATE_CASSETTES";
 
 /**
  * Starts a kernel in this process whose model's answers come from a cassette. A request that is not in it fails with the
- * first difference from the nearest one. Run the tests with AGENTWIRE_UPDATE_CASSETTES=1, and with the key of a provider, to
- * record the cassette anew. `close` ends the kernel and removes the temporary directories.
+ * first difference from the nearest one. To record the cassette again, run the tests with AGENTWIRE_UPDATE_CASSETTES=1 and a
+ * provider's key. `close` ends the kernel and removes the temporary directories.
  */
 export async function recordedAgent({
 	cassette,

@@ -10,7 +10,7 @@ import {
 import { startInTemporaryPlace, type TemporaryPlace } from "./temporary-place.ts";
 
 export interface ScriptedAgentOptions extends Omit<AgentOptions, "home" | "userHome" | "models" | "store"> {
-	/** What the model answers, in turn, across all sessions. */
+	/** The model's answers, in order, across all sessions. */
 	readonly answers: ScriptedAnswers;
 	/** `disk` keeps session files below `home` until `close`. Default: `memory`. */
 	readonly store?: "memory" | "disk";
@@ -22,7 +22,7 @@ export interface ScriptedAgent extends Agent, TemporaryPlace {
 
 /**
  * Starts a kernel in this process whose model gives these answers. Settings default to none, and the environment to PATH, so
- * that neither the developer's files nor keys change a test. `close` ends the kernel and removes the temporary directories.
+ * the developer's files and keys do not affect a test. `close` ends the kernel and removes the temporary directories.
  */
 export async function scriptedAgent({
 	answers,

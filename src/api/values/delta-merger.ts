@@ -68,7 +68,7 @@ export function createDeltaMerger(): DeltaMerger {
 	};
 }
 
-/** Events beside the conversation: they may arrive while an answer streams, and do not end a sequence. */
+/** Events outside the conversation: they may arrive while an answer streams, and do not end a sequence. */
 export const interjections: ReadonlySet<EventBody["type"]> = new Set<EventBody["type"]>([
 	"budget.warning",
 	"usage.counted",

@@ -42,7 +42,7 @@ export const turnOutcomeSchema = v.variant("status", [
 	v.object({
 		status: v.literal("finished"),
 		stoppedBy: v.optional(v.picklist(["refusal", "repetition"])),
-		/** Of a turn whose last answer must have a form. */
+		/** For a turn whose last answer must match a schema. */
 		formed: v.exactOptional(formedAnswerSchema),
 	}),
 	v.object({ status: v.literal("truncated"), reason: v.string() }),

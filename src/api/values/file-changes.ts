@@ -1,16 +1,16 @@
-// What a session changed in its directories, and what going back would do. Paths are relative to the work directory, or
-// absolute where they are elsewhere.
+// File changes of a session in its directories, and previews of undoing them. Paths are relative to the work directory, or
+// absolute if they are elsewhere.
 import * as v from "valibot";
 import { diffBlockSchema } from "./content.ts";
 
 const text = v.string();
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-/** Lines that differ; null for what is no text, or too long to compare. */
+/** Changed lines; null if the file is not text or too long to compare. */
 const lines = v.nullable(v.object({ added: count, removed: count }));
 
 export const leftPathSchema = v.object({ path: text, reason: text });
 
-/** What one turn or restore changed. */
+/** The changes of one turn or restore. */
 export const recordedChangesSchema = v.object({
 	id: text,
 	kind: v.picklist(["turn", "restore"]),
@@ -23,25 +23,25 @@ export const recordedChangesSchema = v.object({
 export type RecordedChanges = v.InferOutput<typeof recordedChangesSchema>;
 
 export const filePlanSchema = v.object({
-	/** What would be done; a conflict is what is not as the session left it. */
+	/** The planned actions; a conflict is a file that has changed since the session left it. */
 	files: v.array(
 		v.object({ path: text, action: v.picklist(["create", "change", "delete"]), lines, conflict: v.boolean() }),
 	),
-	/** What cannot be put back, and why. */
+	/** Paths that cannot be restored, and why. */
 	uncovered: v.array(leftPathSchema),
-	/** What somebody else changed meanwhile: it stays. */
+	/** Paths that somebody else has changed since; they stay. */
 	outside: v.array(text),
 	/** Why more may have changed than is known. */
 	reasons: v.array(text),
 });
 export type FilePlan = v.InferOutput<typeof filePlanSchema>;
 
-/** What becomes of conflicts: nothing is restored, they are left as they are, or they are put back as well. */
+/** On conflicts: restore nothing, leave them, or restore them too. */
 export const conflictChoices = ["stop", "skip", "take"] as const;
 export type ConflictChoice = (typeof conflictChoices)[number];
 
 export const restoredFilesSchema = v.object({
-	/** Names the restore, to go back to before it; null when nothing was changed. */
+	/** Id of the restore, to undo it; null if nothing was changed. */
 	id: v.nullable(text),
 	restored: v.array(text),
 	left: v.array(leftPathSchema),
@@ -53,7 +53,7 @@ export const forkedSchema = v.object({ id: text, left: v.array(leftPathSchema), 
 export type ForkedSession = v.InferOutput<typeof forkedSchema>;
 
 export const fileDiffSchema = v.object({
-	/** Null for what is no text. */
+	/** Null if the file is not text. */
 	blocks: v.nullable(v.array(diffBlockSchema)),
 });
 export type FileDiff = v.InferOutput<typeof fileDiffSchema>;

@@ -10,7 +10,7 @@ export const approvalInteractionSchema = v.object({
 	kind: v.literal("approval"),
 	id: v.string(),
 	toolCallId: v.string(),
-	/** The tool that wants to act. */
+	/** The tool. */
 	sender: v.string(),
 	/** The kind of action, for people. */
 	action: v.string(),

@@ -4,7 +4,7 @@ export class UsageError extends Error {
 	override readonly name = "UsageError";
 }
 
-/** Of `permissions`, whose other codes are decisions. */
+/** For `permissions`, whose other exit codes are decisions. */
 export const permissionsFailureCode = 3;
 
 export function usageExitCode(command: string | null): number {

@@ -21,7 +21,7 @@ const commandSchema = v.object({
 });
 export type RelayedCommand = v.InferOutput<typeof commandSchema>;
 
-/** Of the connection that stands for the relay's process. */
+/** For the connection that represents the relay's process. */
 const presenceSchema = v.strictObject({ command: v.string() });
 
 export interface AttachParts {

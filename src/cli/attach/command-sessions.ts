@@ -81,7 +81,7 @@ async function refuseUsed(id: string, sessions: SessionsApi): Promise<void> {
 	if (whyNot !== null) throw new Error(whyNot);
 }
 
-/** Why a command cannot open the session with options of its own; null if it can. */
+/** Why a command cannot open the session with its own options; null if it can. */
 export async function findUser(id: string, sessions: SessionsApi): Promise<string | null> {
 	await sessions.unload(id);
 	const isUsed = (await sessions.loaded()).some((session) => session.id === id);

@@ -40,7 +40,7 @@ export async function relay(argv: readonly string[]): Promise<number | null> {
 		if (asked) say(`No gateway listens at ${target.socket}, so the command runs in this process.`);
 		return null;
 	}
-	// A person types at a terminal: only a process of its own can ask them.
+	// A person types at a terminal: only the command's own process can ask them.
 	if (isatty(0)) {
 		socket.destroy();
 		return null;

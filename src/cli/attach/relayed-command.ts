@@ -6,7 +6,7 @@ export async function runInGateway(executable: string, argv: readonly string[]):
 	return isRelayed(words) ? await (await import("./relay.ts")).relay(words) : null;
 }
 
-/** Whether a gateway can serve the command: one of an SDK that speaks lines of JSON. */
+/** Whether a gateway can serve the command, that is, an SDK command that speaks JSON lines. */
 function isRelayed([command, ...words]: readonly string[]): boolean {
 	const has = (...flags: readonly string[]) => flags.some((flag) => words.includes(flag));
 	if (command === "codex") return has("app-server") || (has("exec", "e") && has("--experimental-json", "--json"));

@@ -42,7 +42,7 @@ export interface CommandEnd {
 
 export interface PreparedCommand {
 	readonly notice: string;
-	/** Runs the command until its end, or until the signal aborts. Ends what it began. */
+	/** Runs the command until it ends or the signal aborts. Stops everything it started. */
 	run(socket: Socket, signal: AbortSignal): Promise<CommandEnd>;
 }
 

@@ -26,7 +26,7 @@ export class Interactions {
 	servers: readonly { readonly name: string; readonly status: string }[] = [];
 	readonly #settings: InteractionSettings;
 	readonly #calls = new Map<string, AskedCall>();
-	/** By interaction: withdraws what the client was asked. */
+	/** By interaction: withdraws the request to the client. */
 	readonly #open = new Map<string, AbortController>();
 	#plan = "";
 

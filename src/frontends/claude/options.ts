@@ -6,7 +6,7 @@ export type SessionChoice =
 	| { readonly kind: "new" }
 	/** `isForked`: continues a copy under another id. */
 	| { readonly kind: "stored"; readonly id: string; readonly isForked: boolean }
-	/** The last one of the work directory, or a new one. */
+	/** The last session of the work directory, or a new one. */
 	| { readonly kind: "last"; readonly isForked: boolean };
 
 export interface ClaudeOptions {

@@ -362,7 +362,7 @@ export class TurnCollector {
 		}
 	}
 
-	/** `running`: the turn that goes on; others without an end were cut off with their process. */
+	/** `running`: the turn that continues; others without an end were cut off with their process. */
 	turns(running: string | null): Turn[] {
 		return this.#turns.map((turn) =>
 			turn.status === "inProgress" && turn.id !== running ? { ...turn, status: "interrupted" } : turn,

@@ -19,7 +19,7 @@ export interface ThreadClient {
 	readonly version: string;
 	/** Whether it supports requests marked as experimental: questions. */
 	readonly isExperimental: boolean;
-	/** Notifications that it does not want. */
+	/** Notifications not to send. */
 	readonly unwanted: ReadonlySet<string>;
 }
 
@@ -60,7 +60,7 @@ export class AttachedThread {
 		this.#pump = new EventPump(session, peer, (event) => this.#project(event), log);
 	}
 
-	/** Attaches the client, in place of an earlier attachment of it; its notifications begin with `begin`. */
+	/** Attaches the client, replacing its earlier attachment; notifications start with `begin`. */
 	static async attach(
 		handle: SessionHandle,
 		settings: ThreadSettings,
@@ -90,7 +90,7 @@ export class AttachedThread {
 		return this.#attachment.snapshot;
 	}
 
-	/** Reads the history up to the attachment, which its notifications go on from; gives the turns. */
+	/** Returns the turns up to the attachment, where its notifications start. */
 	async readHistory(): Promise<readonly Turn[]> {
 		const { cursor, turnId } = this.#attachment.snapshot;
 		const collector = new TurnCollector();
@@ -121,7 +121,7 @@ export class AttachedThread {
 		return this.#pump.drained();
 	}
 
-	/** The client leaves the thread, which goes on. */
+	/** Detaches the client; the thread continues. */
 	leave(): void {
 		this.#pump.leave();
 		this.#attachment.close();

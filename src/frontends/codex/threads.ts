@@ -185,7 +185,7 @@ export class Threads {
 				await session.send({ type: "model.set", model: wishes.model, thinking: null });
 			}
 			const earlier = this.#attached.get(session.id) ?? null;
-			// Attached anew, as the client may have forgotten what it was sent.
+			// Attach again, because the client may have forgotten what it was sent.
 			const attached = await AttachedThread.attach(handle, settings, this.#client(), this.#peer, log, earlier);
 			earlier?.leave();
 			this.#attached.set(session.id, attached);

@@ -3,7 +3,7 @@ import { decodeArguments } from "../../api/values/call-arguments.ts";
 import type { ToolCall } from "../../api/values/content.ts";
 import { isRecord } from "../../base/json.ts";
 
-/** Tools without an item of their own are shown as tools of this server. */
+/** Tools without their own item type are shown as tools of this server. */
 export const ownServer = "agentwire";
 
 export type CallKind = "command" | "file-change" | "web-search" | "todo" | "other";

@@ -160,9 +160,9 @@ export const runResultSchema = v.object({
 	turns: count,
 	tool_calls: count,
 	usage: usageSchema,
-	/** Of this run alone. Contract only. */
+	/** For this run only. Contract only. */
 	run_usage: v.exactOptional(usageSchema),
-	/** Of each model call that answered, in order. Contract only. */
+	/** For each model call that answered, in order. Contract only. */
 	request_usage: v.exactOptional(v.array(requestUsageSchema)),
 	/** The skills of the session. Contract only. */
 	skill_diagnostics: v.exactOptional(skillDiagnosticsSchema),
@@ -275,18 +275,18 @@ export type ModelsCatalogResult = v.InferOutput<typeof modelsCatalogResultSchema
 
 export const errorDataSchema = v.object({
 	session_id: v.exactOptional(v.string()),
-	/** Of an exhausted budget. */
+	/** For an exhausted budget. */
 	budget: v.exactOptional(v.picklist(["tokens", "time", "tool_calls"])),
 	scope: v.exactOptional(v.picklist(["session", "turn"])),
 	used: v.exactOptional(v.number()),
-	/** Of the exhausted budget, or of the exceeded limit. */
+	/** The limit of the exhausted budget, or the exceeded limit. */
 	limit: v.exactOptional(v.number()),
 	/** For the session hook that failed the run or denied its end. */
 	hook_id: v.exactOptional(v.string()),
 	point: v.exactOptional(hookPointSchema),
-	/** What was sent earlier under the same key. */
+	/** The earlier input with the same key. */
 	existing_id: v.exactOptional(v.string()),
-	/** Of a run that failed. Contract only. */
+	/** For a failed run. Contract only. */
 	error: v.exactOptional(
 		v.object({
 			kind: terminalCauseSchema,

@@ -60,9 +60,9 @@ export interface DialectConnection {
 	drained(): Promise<void>;
 }
 
-/** A connection whose client may leave while its sessions go on. */
+/** A connection whose client may leave while its sessions continue. */
 export interface SharedConnection extends DialectConnection {
-	/** The client is gone: releases what it used. Its turns continue; requests that wait for it stay open. */
+	/** The client is gone: releases everything it used. Its turns continue; requests to it stay open. */
 	leave(): void;
 }
 

@@ -142,7 +142,7 @@ export class EventPump {
 		this.#sendEvent(interactionId, answer);
 	}
 
-	/** Sends nothing more, and gives up the requests without a reply: whoever attaches again makes them again. */
+	/** Stops sending and drops unanswered requests: they are sent again when a client attaches. */
 	leave(): void {
 		this.#isLeft = true;
 		for (const interactionId of [...this.#open.keys()]) this.#forget(interactionId);

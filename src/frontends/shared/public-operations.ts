@@ -239,7 +239,7 @@ export async function attachPublic(
 	};
 }
 
-/** Whether the event is stored, or says that the stored ones follow anew. */
+/** Whether the event is stored, or announces that the stored ones are sent again. */
 export function isMilestone({ body }: AgentEvent): boolean {
 	return eventDeclarations[body.type].class === "durable" || body.type === "session.reset";
 }

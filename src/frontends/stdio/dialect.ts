@@ -135,7 +135,7 @@ class StdioConnection implements SharedConnection {
 
 	abortPending(): void {}
 
-	/** What a client has pulled it has: nothing waits here. */
+	/** Pulled events are delivered at once: nothing is queued here. */
 	async drained(): Promise<void> {}
 
 	leave(): void {

@@ -133,7 +133,7 @@ function conflictLines(files: Plan["files"], { warn }: Theme): string[] {
 		.map(({ path }) => warn(`  ${oneLine(path)}`));
 }
 
-/** What the turns from this one on did to the files, which is undone. */
+/** The file changes of this and all later turns, to be undone. */
 async function showChanges({ kernel, session, code, theme }: RewindParts, turn: PastTurn, files: Plan["files"]) {
 	const all = await session.changes();
 	const since = all.slice(

@@ -181,7 +181,7 @@ export class Kernel {
 		}
 	}
 
-	/** The normalized path of a directory; fails `invalid-input` when it is none. `what` says what it is to be. */
+	/** Returns the normalized path of a directory; fails `invalid-input` if it is not one. `what` names it in the error. */
 	async checkDirectory(named: string, what: string): Promise<string> {
 		if (!path.isAbsolute(named) || named.includes("\0") || named.trim() !== named) {
 			throw invalidInput(`${what} must be an absolute path without blanks around it, and is ${JSON.stringify(named)}.`);

@@ -24,7 +24,7 @@ export async function writeFork(
 	source: ForkSource,
 	options: ForkOptions,
 	target: StoredSession,
-	/** For a fork in a directory of its own. */
+	/** For a fork in a separate directory. */
 	copy: Pick<FileCheckout, "writeHistory"> | null = null,
 ): Promise<void> {
 	const { stored, rows, messages, end, plan } = source;

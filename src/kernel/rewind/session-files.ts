@@ -81,7 +81,7 @@ export class SessionFiles {
 	}
 }
 
-/** What calls on these subjects may change; null for nothing in the working directories. */
+/** The paths that calls on these subjects may change; null for nothing in the working directories. */
 function toExtent(subjects: readonly Subject[]): Extent | null {
 	const paths: string[] = [];
 	let isTaskOnly = subjects.length > 0;

@@ -79,7 +79,7 @@ export interface SessionParts {
 	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes" | "fetch" | "sessionHooks">;
 	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn" | "isSupported">;
 	readonly skills: readonly Skill[];
-	/** Who names the session after its first answered prompt: the beginning of the prompt, or the model in a request of its own. */
+	/** How the session is named after its first answered prompt: by the beginning of the prompt, or by the model in a separate request. */
 	readonly titles: "prompt" | "model";
 	/** Commands that take the place of the kernel's own. */
 	readonly commands?: readonly SlashCommand[];

@@ -132,7 +132,7 @@ async function writeAll(
 	return left;
 }
 
-/** A link must not lead what is written elsewhere. */
+/** Links must not redirect writes elsewhere. */
 function whyNotBelow(file: string, entries: ReadonlyMap<string, Entry>): string | null {
 	for (let parent = path.dirname(file); parent !== "."; parent = path.dirname(parent)) {
 		if ((entries.get(parent)?.kind ?? "directory") !== "directory") return `${parent} was no directory then`;

@@ -54,7 +54,7 @@ export interface FileHistorySettings {
 	readonly log: Log;
 }
 
-/** What a call may change: these files, or anything. */
+/** The files a call may change: these, or any. */
 export type Extent = { readonly kind: "files"; readonly paths: readonly string[] } | { readonly kind: "anything" };
 
 /** A turn's changes, as in its end event. */
@@ -116,7 +116,7 @@ export interface Restored {
 export interface FileCheckout extends Checkout {
 	/** Why unknown changes may exist: sentences. */
 	readonly reasons: readonly string[];
-	/** Writes what is recorded of the time before, for a session in the new directory. */
+	/** Writes the records from before, for a session in the new directory. */
 	writeHistory(directory: string, place?: HistoryPlace | undefined): Promise<void>;
 }
 

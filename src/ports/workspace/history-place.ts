@@ -71,7 +71,7 @@ export class HistoryMirror {
 		await this.#noteVersion(saved.version);
 	}
 
-	/** Saves these records, with contents of the newest first. Not more than the limit: what is left out is logged once. */
+	/** Saves these records, contents of the newest first, up to the limit; omissions are logged once. */
 	async save(
 		lines: Iterable<LogLine>,
 		records: readonly HistoryRecord[],
@@ -115,7 +115,7 @@ export class HistoryMirror {
 	}
 }
 
-/** What the records need, newest first. */
+/** The contents that the records need, newest first. */
 function contentsOf(records: readonly HistoryRecord[]): ReadonlySet<ContentId> {
 	const needed = new Set<ContentId>();
 	for (const { paths } of records.toReversed()) {

@@ -21,7 +21,7 @@ export interface WalkRequest {
 	/** Excluded with all their contents. */
 	readonly excluded: ReadonlySet<string>;
 	readonly fileLimit: number;
-	/** What earlier walks read. */
+	/** Results of earlier walks. */
 	readonly listings: Listings;
 	/** Milliseconds since the epoch. */
 	readonly startedAt: number;

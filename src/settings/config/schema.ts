@@ -48,7 +48,7 @@ function found(input: unknown): string {
 export const mustBe = (expected: string) => (issue: v.BaseIssue<unknown>) =>
 	`must be ${expected}, found ${found(issue.input)}`;
 
-/** A value intended as a number is no secret. */
+/** A value intended as a number is not a secret. */
 const mustBeNumber =
 	(expected: string) =>
 	({ input }: v.BaseIssue<unknown>) =>
@@ -225,7 +225,7 @@ const rewindTable = table({
 	max_file_bytes: v.optional(integer(1), 64 * 1024 * 1024),
 	max_store_bytes: v.optional(integer(1), 1024 * 1024 * 1024),
 	max_total_bytes: v.optional(integer(1), 10 * 1024 * 1024 * 1024),
-	/** Of one session, in PostgreSQL. */
+	/** Per session, in PostgreSQL. */
 	max_database_bytes: v.optional(integer(1), 64 * 1024 * 1024),
 	turns: v.optional(integer(1), 100),
 	/** Seconds that a command waits for the directory scan. */

@@ -18,7 +18,7 @@ export interface FakeOptions {
 	readonly workDir: string;
 }
 
-/** What identifies a client and may always differ. */
+/** Members that identify a client and may always differ. */
 const clientMembers = new Set([
 	...["id", "jsonrpc", "client", "clientInfo", "clientCapabilities", "capabilities", "_meta"],
 	...["protocol_version", "protocolVersion"],

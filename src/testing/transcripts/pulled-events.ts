@@ -1,4 +1,4 @@
-// Clients pull events with `stream.next`; here they become lines of their own.
+// Clients pull events with `stream.next`; here they become separate lines.
 import { isRecord } from "../../base/json.ts";
 import { parseJson } from "./messages.ts";
 import type { Server } from "./play.ts";

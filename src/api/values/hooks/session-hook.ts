@@ -40,7 +40,7 @@ export const sessionHookSchema = v.object({
 	/** Chosen by the client; not necessarily unique. */
 	id: text,
 	point: sessionHookPointSchema,
-	/** Whether it runs beside the run, which neither waits for it nor fails with it. */
+	/** Whether it runs in parallel with the run, which neither waits for it nor fails with it. */
 	isBackground: v.boolean(),
 	/** Lower runs first. */
 	priority: v.number(),

@@ -15,7 +15,7 @@ export interface ForkAction {
 	readonly id: string;
 	/** A turn's number or id; null for the whole session. */
 	readonly before: string | null;
-	/** Null without files. `into` is a directory as typed; null for one beside the work directory. */
+	/** Null without files. `into` is a directory as typed; null for one next to the work directory. */
 	readonly files: { readonly into: string | null; readonly worktree: boolean } | null;
 	readonly json: boolean;
 }

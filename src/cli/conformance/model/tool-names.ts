@@ -1,4 +1,4 @@
-// Other agents have the same tools under names and arguments of their own.
+// Other agents have the same tools with different names and arguments.
 import { isRecord } from "../../../base/json.ts";
 import type { Call } from "./model-shapes.ts";
 
@@ -48,7 +48,7 @@ function toTool(tool: unknown): readonly (readonly [string, Schema])[] {
 	return typeof name === "string" ? [[name, schema]] : [];
 }
 
-/** Text that is not JSON stays what it is. */
+/** Text that is not JSON is unchanged. */
 function renameArguments(text: string, schema: Schema): string {
 	let given: unknown;
 	try {

@@ -18,7 +18,7 @@ export interface CallDraft {
 	name: string | null;
 	/** Null before the first piece. */
 	arguments: string | null;
-	/** What of them was not emitted yet. Taken from the pieces: a slice of the whole would copy it for each piece. */
+	/** The pieces not emitted yet. Kept as pieces, because slicing the whole would copy it for each one. */
 	unsent: string;
 	isSent: boolean;
 	/** Whether there were only braces and white space so far. */

@@ -3,7 +3,7 @@ import { sentences } from "../../../base/text/sentence.ts";
 import type { ModelFailure } from "../model.ts";
 import type { PlainAnswer } from "./plain-answer.ts";
 
-/** The failure with the addresses of the request and a redirect, without queries, which may contain keys. */
+/** Adds the request and redirect addresses to the failure, without queries, which may contain keys. */
 export function withAddressNote(failure: ModelFailure, answer: PlainAnswer): ModelFailure {
 	if (!isAddressSuspect(failure, answer)) return failure;
 	const target = isRedirect(answer.status) ? toTarget(answer) : null;

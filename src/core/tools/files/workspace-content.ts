@@ -87,7 +87,7 @@ export async function readForChange(
 	};
 }
 
-/** What an editor removes from displayed texts and restores when it saves. */
+/** The characters an editor removes from displayed texts and restores when it saves. */
 interface Omissions {
 	readonly mark: boolean;
 	/** Carriage returns at line ends. */

@@ -34,7 +34,7 @@ const headers = {
 	"accept-language": "en-US,en;q=0.9,*;q=0.5",
 };
 
-/** A valid address, else a sentence that says what is wrong. */
+/** A valid address, or else a sentence with the reason. */
 export function readAddress(text: string, base?: URL): URL | string {
 	const url = URL.canParse(text, base?.href) ? new URL(text, base) : null;
 	if (url === null) return `${JSON.stringify(text)} is not a URL; it must begin with http:// or https://.`;

@@ -1,7 +1,7 @@
 // Idle: every stream is written at once. Busy: all are written together in rounds, which saves system calls.
 import { performance } from "node:perf_hooks";
 
-/** Milliseconds from the first text to its round while busy. */
+/** Milliseconds that a text waits for the next round while busy. */
 export const roundSpan = 20;
 /** The event loop utilization above which the process counts as busy. */
 const busyShare = 0.5;

@@ -45,7 +45,7 @@ export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
 	};
 }
 
-/** The usage of requests for the answer's form, which are no steps. */
+/** Usage of structured output requests, which are not steps. */
 export function formUsage({ outcome }: EventBodyOf<"turn.ended">): readonly TokenUsage[] {
 	return outcome?.status === "finished" ? (outcome.formed?.usage ?? []) : [];
 }

@@ -35,7 +35,7 @@ export class TurnQueue {
 	/** Makes later turns of the session wait for this one. */
 	add<T>(sessionId: string, turn: Promise<T>): Promise<T> {
 		const line = this.#lines.get(sessionId) ?? { length: 0, last: Promise.resolve() };
-		// One that was not queued may be refused while those before it go on.
+		// An unqueued turn may be refused while earlier ones continue.
 		const last = Promise.allSettled([line.last, turn]).then(() => {});
 		line.last = last;
 		this.#lines.set(sessionId, line);

@@ -7,7 +7,7 @@ const answerTextSchema = v.object({ block_type: v.literal("text"), data: v.objec
 const source = {
 	session_id: sessionId,
 	message_index: count,
-	/** There is no other behavior for a session that works. */
+	/** The only behavior for a session with a running turn. */
 	running_behavior: nullish(v.literal("reject")),
 	tool_access_policy: v.exactOptional(v.null("has no effect here: leave it out")),
 };
@@ -47,9 +47,9 @@ export const forkResultSchema = v.object({
 	session_id: v.string(),
 	/** `<realm>:<id>`; contract only. */
 	session_ref: v.exactOptional(v.string()),
-	/** Of the fork, as `session/history` counts them. */
+	/** The fork's messages, as `session/history` counts them. */
 	message_count: count,
-	/** What the provider has cached of it is not known. */
+	/** The provider's cache of it is unknown. */
 	cache_inheritance: v.object({
 		status: v.literal("unavailable"),
 		message_count: count,

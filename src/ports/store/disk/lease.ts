@@ -33,7 +33,7 @@ const lastWriteTime = 250;
 const lateWriteTime = 100;
 
 export interface Lease {
-	/** Fails `storage-failed`: for good after a takeover, and while the session directory is missing. */
+	/** Fails `storage-failed`: permanently after a takeover, and while the session directory is missing. */
 	check(): Promise<void>;
 	/** Like `check`, after an earlier check: repeats it only if a newcomer may have read the files since. */
 	checkLate(): Promise<void>;

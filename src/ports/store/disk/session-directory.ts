@@ -135,7 +135,7 @@ async function findIn(files: FoundFiles, paths: SessionPaths): Promise<FoundSess
 	};
 }
 
-/** Maximum bytes of an event log line that is no header, and of a context row that is no system prompt. */
+/** Maximum bytes of an event log line other than the header, and of a context row other than the system prompt. */
 const probedHeader = 64 * 1024;
 const probedPrompt = 8 * 1024 * 1024;
 
