@@ -98,7 +98,7 @@ const clientFields = { clientId: v.string(), name: v.nullable(v.string()), versi
 export const eventDeclarations = {
 	"turn.started": declareEvent(
 		"durable",
-		"A turn begins; the first event of the turn. Started with a key, it is the one turn of the session with that key. `trace` is the place in a trace of what started it (`traceparent`). `enters_context` is there when the model gets the input as it is: neither a hook, nor a command, nor the model itself is in the way.",
+		"A turn begins; the first event of the turn. Started with a key, it is the one turn of the session with that key. `trace` is the trace context of what started it (`traceparent`). `enters_context` is there when the model gets the input as it is: neither a hook, nor a command, nor the model itself is in the way.",
 		{
 			input: userInputSchema,
 			key: v.exactOptional(v.string()),
@@ -224,7 +224,7 @@ export const eventDeclarations = {
 	}),
 	"tool.ended": declareEvent(
 		"durable",
-		"A started call is over without a result of its own: it was cancelled, or belongs to a background subagent.",
+		"A started call ended without its own result: it was cancelled, or belongs to a background subagent.",
 		{ toolCallId: v.string() },
 	),
 	"tool.result": declareEvent("durable", "A tool call was settled.", {
@@ -257,7 +257,7 @@ export const eventDeclarations = {
 	"client.detached": declareEvent("volatile", "Another client has left the session.", clientFields),
 	"session.reset": declareEvent(
 		"volatile",
-		"The cursor of the client belongs to a history that was rewritten: all events follow from the first.",
+		"The client's cursor belongs to a rewritten history: all events follow from the first.",
 		{},
 	),
 	"steer.accepted": declareEvent("durable", "Input was added to the running turn, and waits for its next step.", {
@@ -265,7 +265,7 @@ export const eventDeclarations = {
 	}),
 	"files.snapshot": declareEvent(
 		"durable",
-		"What the calls of the turn changed in the work directories; emitted at its end, when a call could have changed something. `reasons` says why not everything is known.",
+		"The changes of the turn's calls in the work directories; emitted at its end if a call could have changed something. `reasons` says why the list may be incomplete.",
 		{
 			complete: v.boolean(),
 			reasons: v.array(v.string()),
@@ -274,12 +274,12 @@ export const eventDeclarations = {
 	),
 	"files.restored": declareEvent(
 		"durable",
-		"Files were put back as they were before a turn or an earlier restore. `id` names this restore, to undo it.",
+		"Files were restored to their state before a turn or an earlier restore. `id` names this restore, to undo it.",
 		{ id: v.string(), before: v.string(), restored: integer, left: integer },
 	),
 	"session.rewound": declareEvent(
 		"durable",
-		"The conversation goes on from before the turn `before`: the model no longer sees that turn and those after it. Their events stay in the history.",
+		"The conversation continues from before the turn `before`: the model no longer sees that turn and later ones. Their events stay in the history.",
 		{ before: v.string(), messages: integer },
 	),
 	"steer.consumed": declareEvent("durable", "Input added during the turn entered the context.", {
