@@ -1,4 +1,4 @@
-// stream-json, described as far as its shape fits: it is not JSON-RPC, so that it has a document and no JSON Schema.
+// stream-json, described as far as its shape fits: it is not JSON-RPC, so it has a document but no JSON Schema.
 import { claudeProtocol, refusedRequests } from "../../src/frontends/claude/protocol.ts";
 import { protocolRelease } from "../../src/frontends/claude/version.ts";
 import * as wire from "../../src/frontends/claude/wire.ts";
@@ -6,9 +6,9 @@ import { claudeTexts } from "./claude-texts.ts";
 import type { DocumentDescription } from "./description.ts";
 
 const introduction = `
-What SDKs for Claude speak with the program that they start: one JSON object per line, UTF-8, on stdin and stdout of
+The protocol between Claude's SDKs and the program they start: one JSON object per line, UTF-8, on stdin and stdout of
 \`agentwire claude --input-format stream-json --output-format stream-json\`, as release ${protocolRelease} has it.
-[guides/claude-sdk.md](../../guides/claude-sdk.md) says how to use it.
+[guides/claude-sdk.md](../../guides/claude-sdk.md) shows how to use it.
 
 \`\`\`
 → {"type":"control_request","request_id":"1","request":{"subtype":"initialize","hooks":null}}
@@ -22,10 +22,10 @@ What SDKs for Claude speak with the program that they start: one JSON object per
 - **Prompts** are lines of type \`user\`; see [UserFrame](#userframe). Each has one turn and one \`result\`; prompts that come while a turn
   runs wait for it.
 - **Control requests** travel in both directions: \`control_request\` with a \`request_id\`, and \`control_response\` with the same id.
-  The name is \`subtype\` of the request. \`control_cancel_request\` withdraws a request of the server.
-- **At the end of stdin** the prompts that were sent are still answered; then the process ends. Requests of the server that are open
-  count as refused.
-- **\`can_use_tool\` is sent only** with \`--permission-prompt-tool stdio\`. Without it, what needs an approval is refused.
+  The request's \`subtype\` is its name. \`control_cancel_request\` withdraws a request of the server.
+- **At the end of stdin** pending prompts are still answered; then the process ends. Open requests of the server count as
+  refused.
+- **\`can_use_tool\` is sent only** with \`--permission-prompt-tool stdio\`. Without it, calls that need an approval are refused.
 `;
 
 const closing = `

@@ -156,7 +156,7 @@ export function toOpenApi(): { readonly components: { readonly schemas: Definiti
 					],
 					responses: {
 						"200": {
-							description: "A stream without an end of its own.",
+							description: "A stream that does not end by itself.",
 							content: {
 								"text/event-stream": {
 									schema: { oneOf: Object.keys(eventDeclarations).map((type) => ref(eventOf(type))) },
@@ -171,7 +171,7 @@ export function toOpenApi(): { readonly components: { readonly schemas: Definiti
 					requestBody: { required: true, content: jsonBody(ref(paramsOf("session.attach"))) },
 					responses: {
 						"200": {
-							description: "A stream without an end of its own; its first event is `state`.",
+							description: "A stream that does not end by itself; its first event is `state`.",
 							content: { "text/event-stream": { schema: ref(resultOf("session.attach")) } },
 						},
 						...refusals,
@@ -202,7 +202,7 @@ export function toOpenApi(): { readonly components: { readonly schemas: Definiti
 					requestBody: { required: true, content: jsonBody(ref("AnswerBody")) },
 					responses: {
 						"200": {
-							description: "Also when somebody else was first.",
+							description: "Even if somebody else answered first.",
 							content: jsonBody(ref(resultOf("interaction.respond"))),
 						},
 						...refusals,
@@ -269,11 +269,11 @@ export function toGatewayDocument(): string {
 	);
 	const errorRows = [
 		`| ${envelopeErrors.parse} | – | The body is not JSON. |`,
-		`| ${envelopeErrors.invalidRequest} | – | The body is no request of JSON-RPC 2.0 with an id. |`,
+		`| ${envelopeErrors.invalidRequest} | – | The body is not a JSON-RPC 2.0 request with an id. |`,
 		`| ${envelopeErrors.unknownMethod} | – | The method does not exist. |`,
 		`| ${envelopeErrors.forbidden} | – | The token may only observe. |`,
 		...Object.entries(errorNumbers).map(
-			([code, number]) => `| ${number} | \`${code}\` | The kernel's error of this code; \`message\` says what it is. |`,
+			([code, number]) => `| ${number} | \`${code}\` | The kernel error with this code; \`message\` describes it. |`,
 		),
 	];
 	return [
@@ -281,11 +281,11 @@ export function toGatewayDocument(): string {
 		"",
 		"<!-- Written by `npm run generate` from src/frontends/gateway/protocol.ts and src/api/values/event.ts. -->",
 		"",
-		`Version ${publicVersion}. [gateway.md](../../guides/gateway.md) shows how it is used and what protects it; [schema/gateway.json](../../../schema/gateway.json) has the same as OpenAPI 3.1.`,
+		`Version ${publicVersion}. [gateway.md](../../guides/gateway.md) shows how to use it and what protects it; [schema/gateway.json](../../../schema/gateway.json) has the same as OpenAPI 3.1.`,
 		"",
 		"## Methods",
 		"",
-		"Requests of JSON-RPC 2.0, one in each body of `POST /rpc`. A member that a method does not have is refused by its name. `?` marks what may be absent.",
+		"JSON-RPC 2.0 requests, one per body of `POST /rpc`. Unknown members are refused by name. `?` marks optional members.",
 		"",
 		"| Method | Token | Does |",
 		"| --- | --- | --- |",
@@ -294,7 +294,7 @@ export function toGatewayDocument(): string {
 		...sections,
 		"## Errors",
 		"",
-		"Errors of methods have the status 200; `data.code` is the kernel's code, and what a client should go by. Refused requests have another status and `{ error }`, a text.",
+		"Method errors have the status 200; clients should rely on `data.code`, the kernel's code. Refused requests have another status and `{ error }`, a text.",
 		"",
 		"| Number | `data.code` | Meaning |",
 		"| --- | --- | --- |",
@@ -307,18 +307,18 @@ export function toGatewayDocument(): string {
 		"| `event:` | `id:` | `data:` |",
 		"| --- | --- | --- |",
 		`| \`state\` | – | First of each session: \`{ clientId, snapshot }\`; the snapshot is \`${cell(toNotation(all["Snapshot"], all, 1))}\`. |`,
-		"| `e` | `SESSION@EPOCH:SEQ` | A durable event: it is stored, and its `seq` is the one before it and 1. |",
-		"| `v` | – | A volatile event, with the `offset` of its text. Pieces of a text that came within 50 ms are one. |",
-		`| \`queue\` | – | The prompts that wait for the end of a turn, at the beginning and after every change: \`${cell(toNotation(queueSchema, all, 1))}\`. |`,
-		"| `reset` | – | The cursor was of another history: drop what you have, all events follow from the first. |",
-		"| `failed` | – | The session cannot be followed: `{ error }`, as of a method. The stream goes on with the others. |",
-		"| `closed` | – | The session was unloaded, archived or stopped; nothing more of it follows. |",
+		"| `e` | `SESSION@EPOCH:SEQ` | A durable event: it is stored, and its `seq` is one more than that of the event before. |",
+		"| `v` | – | A volatile event, with the `offset` of its text. Pieces of a text that arrive within 50 ms are merged. |",
+		`| \`queue\` | – | The queued prompts, at the beginning and after every change: \`${cell(toNotation(queueSchema, all, 1))}\`. |`,
+		"| `reset` | – | The cursor belongs to another history: drop what you have; all events follow from the first. |",
+		"| `failed` | – | The session cannot be followed: `{ error }`, as for a method. The stream continues with the others. |",
+		"| `closed` | – | The session was unloaded, archived or stopped; nothing more follows from it. |",
 		"",
-		"Every 15 seconds there is a line `: ping`.",
+		"A line `: ping` is sent every 15 seconds.",
 		"",
 		"## Events",
 		"",
-		"`data` of `e` and `v` has `sessionId`, `turnId`, `agentPath` (empty for the session's own agent, else the subagents down to the one that speaks), `at` (milliseconds), `type`, for durable events `seq` and `epoch`, and these members:",
+		"`data` of `e` and `v` has `sessionId`, `turnId`, `agentPath` (empty for the session's own agent, else the subagents down to the one that emits the event), `at` (milliseconds), `type`, for durable events `seq` and `epoch`, and these members:",
 		"",
 		"| Type | Class | Meaning | Members |",
 		"| --- | --- | --- | --- |",

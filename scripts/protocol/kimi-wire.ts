@@ -31,10 +31,10 @@ is version ${protocolVersion}.
   \`"jsonrpc"\`. Unknown keys are ignored.
 - **The client calls** [methods](#methods). A method without an id has no effect, except \`event\`.
 - **The server sends** [events](#events): notifications of the method \`event\` with \`{"type", "payload"}\` as params.
-- **The server requests** answers by [requests](#requests) of the method \`request\`, again with \`{"type", "payload"}\`. The client
-  replies with a result or an error. Only the first reply counts.
+- **The server sends** [requests](#requests) of the method \`request\`, again with \`{"type", "payload"}\`. The client replies with a
+  result or an error. Only the first reply counts.
 - **The server omits nothing**: a field without a value is null, unless its type says that it may be absent. A client may omit every
-  field whose "If absent" column says what then holds.
+  field that the "If absent" column does not mark as required.
 - **Since** is the version whose document first names something; a field without a version came with its message. *Undocumented*
   messages are in no document, although servers send them.
 `;
@@ -43,7 +43,7 @@ const order = `
 ## Order
 
 Events are sent in the order in which things happen, and all events of a turn before the response to its prompt. The response to
-\`cancel\` comes before what it causes. Responses to other requests may come at any time. \`TurnBegin\` is the first event of a turn,
+\`cancel\` comes before its effects. Responses to other requests may come at any time. \`TurnBegin\` is the first event of a turn,
 except for the hooks of its prompt; \`TurnEnd\` is the last. The \`ApprovalResponse\` of a call follows its \`ApprovalRequest\` and
 precedes its \`ToolResult\`. Several requests may be open; they may be answered in any order.
 `;
@@ -51,12 +51,12 @@ precedes its \`ToolResult\`. Several requests may be open; they may be answered 
 const olderClients = `
 ## Older clients
 
-The version that a client declares switches nothing off. To serve a client that was made for an older version, use a setting in
+The version that a client declares switches nothing off. To serve a client made for an older version, use a setting in
 [\`[agentwire]\`](../configuration.md#agentwire) or an environment variable:
 
 | Setting | Variable | Effect |
 | --- | --- | --- |
-| \`max_events = "1.2"\` | \`AGENTWIRE_EVENTS=1.2\` | A cap on events: only messages that the document of this version names are sent, also those of subagents and in a replay. Undocumented messages are not sent under any cap. Requests that need an answer are sent all the same, and fields stay as they are. |
+| \`max_events = "1.2"\` | \`AGENTWIRE_EVENTS=1.2\` | A cap on events: only messages that the document of this version names are sent, also those of subagents and in a replay. Undocumented messages are not sent under any cap. Requests that need an answer are still sent, and fields stay as they are. |
 | \`typed_parts = true\` | \`AGENTWIRE_TYPED_PARTS=1\` | \`TextPart\`, \`ThinkPart\`, \`ImageURLPart\`, \`AudioURLPart\` and \`VideoURLPart\` instead of \`ContentPart\`. |
 | \`former_names = true\` | \`AGENTWIRE_FORMER_NAMES=1\` | \`ApprovalRequestResolved\` instead of \`ApprovalResponse\`. The cap 1.0 implies it. |
 | \`exact_approvals = true\` | \`AGENTWIRE_EXACT_APPROVALS=1\` | The \`display\` of an \`ApprovalRequest\` lacks the \`brief\` block that says what an approval for the session covers. |
@@ -73,7 +73,7 @@ function versions(): string {
 		const changes = Object.entries(renamed).map(([former, name]) => `\`${former}\` is called \`${name}\``);
 		return `| ${version} | ${[...names, ...changes].join(", ")} |`;
 	});
-	return ["## Versions", "", "| Version | Brought |", "| --- | --- |", ...rows].join("\n");
+	return ["## Versions", "", "| Version | Added |", "| --- | --- |", ...rows].join("\n");
 }
 
 export const kimiWire: ProtocolDescription = {

@@ -6,7 +6,7 @@ import { partSchema, toolResultSchema } from "../../src/frontends/legacy/wire.ts
 import { numberedErrors, type ProtocolDescription, typedMessage } from "./description.ts";
 
 const introduction = `
-The predecessor of Kimi Wire, which \`kimi\` spoke earlier: JSON-RPC 2.0, one JSON object per line, UTF-8, on stdin and stdout of
+The predecessor of Kimi Wire, which earlier versions of \`kimi\` used: JSON-RPC 2.0, one JSON object per line, UTF-8, on stdin and stdout of
 \`agentwire --wire\`. A connection uses it if its first request is \`run\` or \`interrupt\`.
 [schema/legacy.json](../../../schema/legacy.json) has the same as JSON Schema.
 
@@ -49,7 +49,7 @@ export const legacy: ProtocolDescription = {
 		"RunParams.prompt": "Another name for `input`, used if `input` is absent.",
 		"RunResult.status": "How the turn ended.",
 		"RunResult.steps": "Number of steps.",
-		interrupt: "Cancels the running turn. The response comes before what it causes.",
+		interrupt: "Cancels the running turn. The response comes before its effects.",
 		"InterruptResult.status": "Whether a turn was running.",
 
 		step_begin: "A step begins: a model call and the tool calls that it makes.",

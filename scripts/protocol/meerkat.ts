@@ -28,8 +28,8 @@ const shortVersion = "0.8";
 const contractVersion = `${defaultContract.major}.${defaultContract.minor}`;
 
 const introduction = `
-JSON-RPC 2.0, one JSON object per line, UTF-8, on stdin and stdout of \`agentwire rpc\`. [meerkat.md](../../guides/meerkat.md) describes what it
-is for and how it behaves; [schema/meerkat.json](../../../schema/meerkat.json) has the same as JSON Schema.
+JSON-RPC 2.0, one JSON object per line, UTF-8, on stdin and stdout of \`agentwire rpc\`. [meerkat.md](../../guides/meerkat.md) describes its
+purpose and behavior; [schema/meerkat.json](../../../schema/meerkat.json) has the same as JSON Schema.
 
 \`\`\`
 → {"jsonrpc":"2.0","id":1,"method":"session/create","params":{"prompt":"Say hello"}}
@@ -45,21 +45,19 @@ is for and how it behaves; [schema/meerkat.json](../../../schema/meerkat.json) h
 - **Ids** of requests are strings or 64-bit integers, returned digit for digit; the server's own ids are strings. Client and server
   choose their ids independently. \`"jsonrpc":"2.0"\` is required. Batches and positional params are not supported.
 - **The client calls** [methods](#methods), in any order. A method without an id has no effect. Unknown params are ignored.
-- **The server sends** [events](#events): notifications of the method \`session/event\` with \`session_id\` and \`event\`, which
-  is the event itself.
-- **The server requests** answers by [requests](#requests), each of them a method. The client replies with a result or an error. Only
-  the first reply counts.
+- **The server sends** [events](#events): notifications of the method \`session/event\` with \`session_id\` and the \`event\` itself.
+- **The server sends** [requests](#requests), each a method. The client replies with a result or an error. Only the first reply counts.
 - **There are two sets of shapes.** A connection begins with those of the first protocol. From [\`capabilities/get\`](#capabilitiesget)
   on it has those of the present contract, ${contractVersion}: \`event\` is an [envelope](#eventenvelope) with the event as its
-  \`payload\`, errors have other [numbers](#errors), and where a result has two forms the second one is used. **Since** ${shortVersion}
-  marks what exists only then.
+  \`payload\`, errors have other [numbers](#errors), and if a result has two forms, the second is used. **Since** ${shortVersion}
+  marks everything that exists only then.
 `;
 
 const order = `
 ## Order
 
 Events of a session are sent in the order in which things happen, and all events of a run before the response to its request. The
-response to \`turn/interrupt\` comes before what it causes. Requests for one session take effect in the order in which they arrive;
+response to \`turn/interrupt\` comes before its effects. Requests for one session take effect in the order in which they arrive;
 sessions never wait for each other, and responses come in the order in which the work is done. Several requests of the server may be
 open; they may be answered in any order.
 `;
