@@ -99,7 +99,7 @@ const methods = {
 	...opened("ThreadResume"),
 	"ThreadResumeParams.threadId": "The thread.",
 	"ThreadResumeParams.excludeTurns": "Whether to leave out its turns.",
-	"thread/fork": "Creates a thread with a copy of another one, and opens it. Fails while a turn runs.",
+	"thread/fork": "Copies a thread and opens the copy. Fails while a turn runs.",
 	...opened("ThreadFork"),
 	"ThreadForkParams.threadId": "The thread to copy.",
 	"ThreadForkParams.lastTurnId": "Any value is an error: a fork has the whole thread.",

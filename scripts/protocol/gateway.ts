@@ -63,7 +63,7 @@ const jsonBody = (schema: object) => ({ "application/json": { schema } });
 const refusals = {
 	"400": { description: "The request has a part that is not understood; `error` says which." },
 	"401": { description: "There is no valid token." },
-	"403": { description: "The origin is another one, or the token may only observe." },
+	"403": { description: "The origin is not this server, or the token may only observe." },
 	"413": { description: "The body is larger than 32 MiB." },
 	"415": { description: "The content type is not application/json." },
 	"421": { description: "`Host` is no name of this server." },

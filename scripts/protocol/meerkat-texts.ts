@@ -69,7 +69,7 @@ run, no session is created.`,
 	"SessionCreateParams.budget_limits": "Limits of the session as a whole.",
 	"SessionCreateParams.turn_budget_limits": "Limits of each run.",
 	"SessionCreateParams.initial_turn":
-		"`deferred` creates the session without a run. The prompt then precedes that of its first turn, in whatever process.",
+		"`deferred` creates the session without a run. The prompt then precedes that of its first turn, in any process.",
 	"SessionCreateParams.session_events": "False suppresses the events of the first run.",
 	"SessionCreateResult.session_id": "The new session. The only member if the first run was deferred.",
 	"session/list": "Lists the sessions that this process created or opened.",
@@ -121,7 +121,7 @@ the first protocol a second one is refused; in the present contract it waits for
 	"ToolOverlay.allowed_tools": "Only these, by name; null for all.",
 	"ToolOverlay.blocked_tools": "None of these.",
 	"ProviderParams.temperature": "The temperature.",
-	"ProviderParams.top_p": "The share of nucleus sampling.",
+	"ProviderParams.top_p": "The nucleus sampling threshold.",
 	"ProviderParams.max_output_tokens": "Tokens of one answer.",
 	"ProviderParams.reasoning":
 		"Whether the model reasons: `emit`, `silent` (the reasoning is not sent), or `off`. Refused for models with fixed reasoning.",

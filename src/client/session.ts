@@ -30,7 +30,7 @@ export interface PromptOptions<S extends Schema = Schema> {
 	readonly key?: string;
 	/** The form of the answer: `result.output` has it. */
 	readonly output?: S;
-	/** How often to ask again for an answer of this form. Default: 2. */
+	/** How many times to ask again for a matching answer. Default: 2. */
 	readonly outputRetries?: number;
 	/** Further options of the turn, as in the protocol. */
 	readonly options?: NonNullable<TurnStartParams["options"]>;

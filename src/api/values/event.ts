@@ -246,7 +246,7 @@ export const eventDeclarations = {
 		/** Absent in logs that do not record it. */
 		by: v.exactOptional(settledBySchema),
 	}),
-	"mode.changed": declareEvent("volatile", "The session's mode is another one, whatever switched it.", {
+	"mode.changed": declareEvent("volatile", "The session's mode has changed, whatever the reason.", {
 		mode: v.picklist(sessionModes),
 	}),
 	"model.changed": declareEvent("volatile", "Another model was chosen for the session; the next turn uses it.", {
@@ -367,7 +367,7 @@ export interface EventOrigin {
 	readonly seq?: number;
 	/** Whether it was read from a log of Kimi Wire, which says less of it than a journal. */
 	readonly isFromLog?: boolean;
-	/** The name of the history that `seq` counts in; another one once history was rewritten. */
+	/** The name of the history that `seq` counts in; it changes when history is rewritten. */
 	readonly epoch?: string;
 }
 
