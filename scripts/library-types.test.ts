@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { declarations } from "../rolldown.config.ts";
 
 const accept =
-	"The library's public types changed. If that is meant, accept them: npx vitest run scripts/library-types.test.ts -u";
+	"The library's public types changed. If that is intended, accept them: npx vitest run scripts/library-types.test.ts -u";
 
 it("are those that were last accepted", async () => {
 	if (Array.isArray(declarations) || Array.isArray(declarations.output)) throw new Error("one build is expected");

@@ -56,7 +56,7 @@ export async function expectTranscript(
 	const expected = await readTranscript(name);
 	const difference = expected === null ? "" : firstDifference(expected, actual);
 	if (difference === null) return;
-	const advice = `If this is meant, run the test again with ${updateVariable}=1.`;
+	const advice = `If this is intended, run the test again with ${updateVariable}=1.`;
 	const message =
 		expected === null
 			? `There is no transcript ${name}. Run the test again with ${updateVariable}=1 to write it.`
