@@ -24,7 +24,7 @@ const cases: Readonly<Record<string, readonly [scripts: readonly string[], print
 	],
 	Tools: [[toolCall("c1", "weather", { city: "Bern" }), "text: 20 degrees."], "20 degrees.\n"],
 	"Structured output": [['text: {"title":"Files","count":3}'], "3\n"],
-	"Many sessions, and sessions of yesterday": [["text: Much."], /^\[ 'Much\.', 'Much\.' \]\n(.+ What is.+\n){2}$/],
+	"Many sessions, and earlier ones": [["text: Much."], /^\[ 'Much\.', 'Much\.' \]\n(.+ What is.+\n){2}$/],
 	"Over HTTP": [["text: A library."], "A library.\n"],
 	"In your own process": [["text: A library."], "A library.\n"],
 	"Your own store": [["text: I will."], "Remember the number 7\nI will.\n"],
