@@ -2,14 +2,14 @@
 import * as content from "../../src/frontends/acp/content.ts";
 import { acpRules } from "../../src/frontends/acp/envelope.ts";
 import { errorNumbers, unsupportedVersion } from "../../src/frontends/acp/errors.ts";
+import { acpTexts } from "../../src/frontends/acp/protocol.texts.ts";
+import { draftClosing, draftIntroduction, draftTexts } from "../../src/frontends/acp/v2/protocol.texts.ts";
 import { draftProtocol } from "../../src/frontends/acp/v2/protocol.ts";
 import * as draft from "../../src/frontends/acp/v2/wire.ts";
 import * as draftUpdates from "../../src/frontends/acp/v2/wire-updates.ts";
 import * as wire from "../../src/frontends/acp/wire.ts";
 import * as updates from "../../src/frontends/acp/wire-updates.ts";
 import { carryUpdate } from "./acp.ts";
-import { draftClosing, draftIntroduction, draftTexts } from "./acp-draft-texts.ts";
-import { acpTexts } from "./acp-texts.ts";
 import type { ProtocolDescription } from "./description.ts";
 
 export const acpDraft: ProtocolDescription = {

@@ -2,11 +2,11 @@
 import * as content from "../../src/frontends/acp/content.ts";
 import { acpRules } from "../../src/frontends/acp/envelope.ts";
 import { errorNumbers } from "../../src/frontends/acp/errors.ts";
+import { acpClosing, acpIntroduction, acpTexts } from "../../src/frontends/acp/protocol.texts.ts";
 import { acpProtocol } from "../../src/frontends/acp/protocol.ts";
 import * as wire from "../../src/frontends/acp/wire.ts";
 import * as updates from "../../src/frontends/acp/wire-updates.ts";
 import { acpExamples } from "./acp-examples.ts";
-import { acpClosing, acpIntroduction, acpTexts } from "./acp-texts.ts";
 import type { Carried, ProtocolDescription } from "./description.ts";
 
 /** An update has its name among its members; other notifications are methods of their own. */

@@ -1,8 +1,9 @@
 // stream-json, described as far as its shape fits: it is not JSON-RPC, so it has a document but no JSON Schema.
+
+import { claudeTexts } from "../../src/frontends/claude/protocol.texts.ts";
 import { claudeProtocol, refusedRequests } from "../../src/frontends/claude/protocol.ts";
 import { protocolRelease } from "../../src/frontends/claude/version.ts";
 import * as wire from "../../src/frontends/claude/wire.ts";
-import { claudeTexts } from "./claude-texts.ts";
 import type { DocumentDescription } from "./description.ts";
 
 const introduction = `

@@ -1,10 +1,10 @@
 // The app-server protocol of Codex, described as far as it is served here.
 import { codexRules, errorNumbers } from "../../src/frontends/codex/envelope.ts";
+import { codexClosing, codexIntroduction, codexTexts } from "../../src/frontends/codex/protocol.texts.ts";
 import { codexProtocol } from "../../src/frontends/codex/protocol.ts";
 import * as wire from "../../src/frontends/codex/wire.ts";
 import * as items from "../../src/frontends/codex/wire-items.ts";
 import * as updates from "../../src/frontends/codex/wire-updates.ts";
-import { codexClosing, codexIntroduction, codexTexts } from "./codex-texts.ts";
 import type { Carried, ProtocolDescription } from "./description.ts";
 
 const carry: Carried = (method, params) => ({ method: { const: method }, params: params ?? {} });

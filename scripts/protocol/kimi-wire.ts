@@ -7,11 +7,11 @@ import { nestedMessageSchema } from "../../src/formats/message.ts";
 import { protocolVersion } from "../../src/formats/protocol-version.ts";
 import { envelopeRules } from "../../src/frontends/kimi/envelope.ts";
 import { errorNumbers } from "../../src/frontends/kimi/errors.ts";
+import { kimiWireTexts } from "../../src/frontends/kimi/protocol.texts.ts";
 import { kimiProtocol } from "../../src/frontends/kimi/protocol.ts";
 import * as wire from "../../src/frontends/kimi/wire.ts";
 import { blockValues, partValues, questionValues } from "./content-values.ts";
 import { numberedErrors, type ProtocolDescription, typedMessage } from "./description.ts";
-import { kimiWireTexts } from "./kimi-wire-texts.ts";
 
 const introduction = `
 JSON-RPC 2.0, one JSON object per line, UTF-8, on stdin and stdout of \`agentwire --wire\`; a link to the program called

@@ -3,6 +3,7 @@ import { defaultContract } from "../../src/base/contract-version.ts";
 import { configSchema, configViewSchema } from "../../src/frontends/meerkat/configuration/config-view.ts";
 import { createRules } from "../../src/frontends/meerkat/envelope.ts";
 import { errorNumbers } from "../../src/frontends/meerkat/errors.ts";
+import { meerkatTexts } from "../../src/frontends/meerkat/protocol.texts.ts";
 import { meerkatProtocol } from "../../src/frontends/meerkat/protocol.ts";
 import { providerParamsSchema, providerTagSchema } from "../../src/frontends/meerkat/turns/provider-params.ts";
 import { toolOverlaySchema } from "../../src/frontends/meerkat/turns/turn-fields.ts";
@@ -21,7 +22,6 @@ import * as wire from "../../src/frontends/meerkat/wire.ts";
 import { blockValues, partValues, questionValues } from "./content-values.ts";
 import type { Carried, ProtocolDescription } from "./description.ts";
 import type { JsonSchema } from "./json-schema.ts";
-import { meerkatTexts } from "./meerkat-texts.ts";
 
 /** The first contract with the shapes of the second set. */
 const shortVersion = "0.8";

@@ -1,9 +1,9 @@
 // The texts of the document of Meerkat RPC for methods, values and errors, and for their fields. Fields that hold a constant
 // need none.
-import { blockTexts, partTexts, questionTexts } from "./content-values.ts";
-import { contractTexts } from "./meerkat-contract-texts.ts";
-import { forkTexts } from "./meerkat-fork-texts.ts";
-import { eventTexts, requestTexts } from "./meerkat-message-texts.ts";
+import { blockTexts, partTexts, questionTexts } from "../../api/values/content.texts.ts";
+import { contractTexts } from "./contract.texts.ts";
+import { forkTexts } from "./forks.texts.ts";
+import { eventTexts, requestTexts } from "./messages.texts.ts";
 
 const skillRefs =
 	"Skills from `skills/list` whose text precedes the prompt and stays in the conversation. An unknown skill fails the request with `SKILL_NOT_FOUND`.";

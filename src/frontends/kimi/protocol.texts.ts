@@ -1,6 +1,6 @@
 // The texts of the document of Kimi Wire: one for each method, message, field, value and error. Fields that hold a
 // constant need none.
-import { blockTexts, partTexts, questionTexts } from "./content-values.ts";
+import { blockTexts, partTexts, questionTexts } from "../../api/values/content.texts.ts";
 
 const methods = {
 	initialize: `Begins a connection. The client declares what it supports and which tools it brings, and learns what the server offers.

@@ -1,6 +1,6 @@
 // The texts of the document of the Agent Client Protocol for methods, values and errors, and for their fields. Fields that hold
 // a constant need none.
-import { requestTexts, updateTexts } from "./acp-message-texts.ts";
+import { requestTexts, updateTexts } from "./messages.texts.ts";
 
 export const acpIntroduction = `
 JSON-RPC 2.0, one JSON object per line, UTF-8, on stdin and stdout of \`agentwire acp\`. This is version 1 of the protocol as
