@@ -1,5 +1,4 @@
 import type { Hook } from "../../api/values/hooks/hook.ts";
-import { createPace } from "../../base/pace.ts";
 import { allowed, type HookDecision, type HookPoint } from "./hook.ts";
 import type { Matchers } from "./matchers.ts";
 
@@ -24,11 +23,9 @@ export async function selectHooks(
 	const commands = new Map<string, { readonly index: number; readonly failClosed: boolean }>();
 	const selected: SelectedHook[] = [];
 	const unusable: { hook: Hook; reason: string }[] = [];
-	const pace = createPace();
 	for (const hook of hooks) {
 		if (hook.event !== event) continue;
 		const result = await matchers.find(hook.matcher, target);
-		await pace.rest();
 		if (!result.ok) unusable.push({ hook, reason: result.reason });
 		const refusal = result.ok ? null : result.reason;
 		if (hook.kind === "client") {

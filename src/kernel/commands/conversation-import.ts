@@ -1,7 +1,6 @@
 import path from "node:path";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import { errorText } from "../../base/errors.ts";
-import { createPace } from "../../base/pace.ts";
 import { detectFileKind } from "../../core/tools/files/file-kinds.ts";
 import { decodeTextFile } from "../../core/tools/files/text-file.ts";
 import { absolutePath } from "../../core/tools/workspace-paths.ts";
@@ -101,7 +100,6 @@ async function readSession(id: string, file: string, place: ImportPlace): Promis
 				: `There is no file ${file}.`,
 		);
 	}
-	const pace = createPace();
 	let text = "";
 	let size = 0;
 	for (const piece of conversationMarkdown(messages)) {
@@ -110,7 +108,6 @@ async function readSession(id: string, file: string, place: ImportPlace): Promis
 		if (size > sizeLimit) {
 			return refuse(`The session ${id} is larger than ${sizeLimitText} as text. Export it, and import a part of that.`);
 		}
-		await pace.rest();
 	}
 	if (text === "") return refuse(`Nothing was said in the session ${id}.`);
 	return { ok: true, source: `session ${id}`, text };

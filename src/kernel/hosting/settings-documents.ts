@@ -7,7 +7,6 @@ import { createBatchedWork } from "../../base/batched-work.ts";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
-import { createPace } from "../../base/pace.ts";
 import { withLock } from "../../ports/files/path-lock.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { parseToml, settingsLimit } from "../../settings/config/syntax.ts";
@@ -60,9 +59,7 @@ function createDocument(name: string, place: Place): SettingsDocument {
 	const apply = async (updates: readonly Update[], target: string): Promise<string | null> => {
 		let document = await readDocument(target, files, true);
 		let isChanged = false;
-		const pace = createPace();
 		for (const update of updates) {
-			await pace.rest();
 			try {
 				document = await withChange(document, update.change(document.data), target);
 				isChanged = true;

@@ -1,4 +1,3 @@
-import { createPace } from "../../../base/pace.ts";
 import { createBudget, readingTime } from "./budget.ts";
 import type { ParseShell } from "./command-reader.ts";
 import { type Doubt, type ScriptPlace, type ScriptReading, shownPiece } from "./script.ts";
@@ -21,8 +20,5 @@ export async function readScript(text: string, place: ScriptPlace): Promise<Scri
 		const doubt: Doubt = { why: "the parser for scripts cannot be loaded", text: shownPiece(text) };
 		return { commands: [], doubts: [doubt], values: new Map() };
 	}
-	const pace = createPace();
-	const reading = new ScriptReader(shell, place, createBudget(readingTime)).read(text);
-	await pace.rest();
-	return reading;
+	return new ScriptReader(shell, place, createBudget(readingTime)).read(text);
 }

@@ -5,7 +5,6 @@ import * as v from "valibot";
 import { todoSchema } from "../../../api/values/content.ts";
 import { isRecord, parseJsonFile } from "../../../base/json.ts";
 import type { Log } from "../../../base/log.ts";
-import { createPace } from "../../../base/pace.ts";
 import type { FileReader, Files } from "../../files/port.ts";
 import type { SessionState } from "../session-store.ts";
 import { damagedPath } from "./logs/damaged-file.ts";
@@ -21,10 +20,7 @@ const text = v.optional(v.nullable(v.string()), null);
 const time = v.optional(v.nullable(v.number()), null);
 const texts = v.optional(v.array(v.string()), () => []);
 
-/** Other programs may have stored any number of keys, which are preserved. */
-const pace = createPace();
-
-/** All keys in file order; unknown keys follow. */
+/** All keys in file order; unknown keys, which other programs may have stored, follow. */
 const storedSchema = v.looseObject({
 	version: v.optional(v.pipe(v.number(), v.integer()), 1),
 	approval: v.optional(v.looseObject({ yolo: flag, afk: flag, auto_approve_actions: texts }), {}),
@@ -129,14 +125,14 @@ function withChange(base: Stored, { archivedAt, creationOptions, forkedFrom }: P
 	return { ...base, ...archive, ...made, ...forked };
 }
 
-async function parseAs<S extends v.GenericSchema>(schema: S, bytes: Buffer): Promise<v.InferOutput<S> | null> {
+function parseAs<S extends v.GenericSchema>(schema: S, bytes: Buffer): v.InferOutput<S> | null {
 	let value: unknown;
 	try {
-		value = await pace.run(() => parseJsonFile(bytes));
+		value = parseJsonFile(bytes);
 	} catch {
 		return null;
 	}
-	const parsed = await pace.run(() => v.safeParse(schema, value));
+	const parsed = v.safeParse(schema, value);
 	return parsed.success && isRecord(value) ? parsed.output : null;
 }
 
@@ -163,8 +159,8 @@ interface Found {
 async function find(files: Pick<FileReader, "read">, directory: string): Promise<Found> {
 	const read = (name: string) => files.read(path.join(directory, name));
 	const [bytes, oldBytes] = await Promise.all([read(stateName), read(legacyName)]);
-	const stored = bytes === null ? null : await parseAs(storedSchema, bytes);
-	const old = oldBytes === null ? null : await parseAs(legacySchema, oldBytes);
+	const stored = bytes === null ? null : parseAs(storedSchema, bytes);
+	const old = oldBytes === null ? null : parseAs(legacySchema, oldBytes);
 	return {
 		stored: old === null ? stored : withLegacy(stored ?? defaults(), old),
 		damaged: bytes !== null && stored === null,
@@ -248,15 +244,15 @@ export async function openStateFile({
 		const renamed = base.custom_title !== known.custom_title;
 		const state = renamed ? { ...current, customTitle: base.custom_title } : current;
 		since = {};
-		const changed = await pace.run(() => withChange(base, change));
-		const stored = await pace.run(() => toStored(state, changed));
+		const changed = withChange(base, change);
+		const stored = toStored(state, changed);
 		if (found.damaged) {
 			const aside = await damagedPath(files, statePath);
 			await files.replace(aside, (await files.read(statePath)) ?? "");
 			log.warn("the damaged session state was copied aside", { path: statePath, copiedTo: aside });
 		}
 		// The file rarely changes. After a power loss, an older version would look like another program's change.
-		const text = await pace.run(() => JSON.stringify(stored, null, 2));
+		const text = JSON.stringify(stored, null, 2);
 		await files.replace(statePath, text, { sync: true });
 		known = stored;
 		current = { ...state, archivedAt: toState(stored).archivedAt, ...since };
