@@ -34,7 +34,6 @@ export interface FollowSettings {
 
 const lostReason = "The command's worker process disappeared before it reported how the command ended.";
 
-/** Follows a worker that this process started. */
 export function followOwnWorker(stored: StoredTask, worker: TaskWorker, { clock }: FollowSettings): ActiveTask {
 	const left = new AbortController();
 	const follow = async (): Promise<TaskRuntime | null> => {

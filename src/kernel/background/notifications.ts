@@ -21,10 +21,8 @@ import {
 import type { EmitInTurn } from "../turn/turn-emitter.ts";
 import { notificationIdOf, toNoticeText } from "./task-notification.ts";
 
-/** Maximum notifications per model step. */
 const noticesPerStep = 4;
 
-/** Maximum external notifications that wait for the model. */
 const waitingLimit = 64;
 
 type Sink = "llm" | "wire";

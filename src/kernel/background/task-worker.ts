@@ -70,7 +70,6 @@ class TaskWorker {
 	readonly #options: TaskWorkerOptions;
 	readonly #end = new AbortController();
 	readonly #abortPending = new AbortController();
-	/** Aborts once the command has ended. */
 	readonly #over = new AbortController();
 	#runtime: TaskRuntime = newRuntime;
 	#killReason: string | null = null;

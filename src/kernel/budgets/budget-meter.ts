@@ -46,7 +46,6 @@ export class BudgetMeter {
 		});
 	}
 
-	/** Returns the first exhausted budget of these kinds, or null. */
 	exhausted(kinds: readonly BudgetKind[] = budgetKinds): BudgetState | null {
 		const kind = kinds.find((each) => this.#isPast(each, 1));
 		return kind === undefined ? null : this.#stateOf(kind);

@@ -25,7 +25,6 @@ export interface BudgetSettings {
 	warn(state: BudgetState): void;
 }
 
-/** The budgets as one agent sees them. */
 export interface AgentBudget extends Budget {
 	/** Wraps a model to meter its requests. */
 	counted(model: Model): Model;
@@ -158,7 +157,6 @@ export class Budgets {
 		}
 	}
 
-	/** Sets a timer for the next warning or the end of a time budget. */
 	#setTimer(turn: OpenTurn): void {
 		const waiting = this.#meters(true).filter((meter) => meter.untilNews() !== null);
 		if (waiting.length === 0) return;

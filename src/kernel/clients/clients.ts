@@ -96,12 +96,10 @@ export class Clients {
 		return [...this.#clients].map(([clientId, { options }]) => toPresence(clientId, options));
 	}
 
-	/** Ids of the clients that can answer the interaction. */
 	ableToAnswer(interaction: Interaction): readonly string[] {
 		return [...this.#clients].filter(([id, client]) => isAble(id, client, interaction)).map(([id]) => id);
 	}
 
-	/** `snapshot` is the current session snapshot. */
 	attach(options: AttachOptions, { tools, rejected }: CheckedTools, snapshot: SessionSnapshot): Attachment {
 		const { emitter, source, stamp } = this.#settings;
 		const earlier = options.replaces === undefined ? undefined : this.#clients.get(options.replaces);

@@ -54,11 +54,9 @@ export class Emitter {
 	readonly #feeds = new Set<EventFeed>();
 	#waiting: Entry[] = [];
 	#draining = false;
-	/** Number of the last delivered durable event. */
 	#delivered: number;
 	#left: number;
 	#epoch: string;
-	/** The last turn with a persistence failure, and its error. */
 	#failed: { readonly turnId: string; readonly error: unknown } | null = null;
 	/** The wait for slow clients, shared by all emits with this signal. */
 	#full: { readonly signal: AbortSignal; readonly over: Promise<void> } | null = null;

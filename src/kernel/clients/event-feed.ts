@@ -10,7 +10,6 @@ import { textSize } from "../../base/json.ts";
 const limit = 256;
 /** Characters queued for a droppable client, or read back at once. A single event may be larger. */
 const sizeLimit = 4 * 1024 * 1024;
-/** Maximum events per batch read back from the journal. */
 const readAtOnce = 256;
 
 export interface FeedSource {

@@ -112,7 +112,6 @@ class RunningProgress {
 		if (this.#deliveredLength + this.#pendingLength > 0 && !this.#settings.isWanted()) this.#forget();
 	}
 
-	/** Delivers pending progress now. */
 	flush(): void {
 		this.#withdraw?.();
 		this.#withdraw = null;

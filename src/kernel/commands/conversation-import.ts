@@ -10,7 +10,6 @@ import { isSessionId } from "../../ports/store/disk/work-dir.ts";
 import { conversationMarkdown } from "./conversation-markdown.ts";
 import { oneLine } from "./markdown.ts";
 
-/** Maximum import size in bytes. */
 const sizeLimit = 10 * 1024 * 1024;
 const sizeLimitText = "10 MiB";
 
@@ -39,7 +38,6 @@ export interface ImportPlace {
 }
 
 export type ImportResult =
-	/** `source` names the origin of the text. */
 	| { readonly ok: true; readonly source: string; readonly text: string }
 	| { readonly ok: false; readonly reason: string };
 

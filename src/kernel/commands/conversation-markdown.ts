@@ -71,7 +71,6 @@ function toSection(message: HistoryEntry, toolNames: ReadonlyMap<string, string>
 
 const noteHeading = "### Note to the model";
 
-/** Returns null when the section is empty. */
 function section(heading: string, blocks: readonly Block[], isPrompt: boolean): Section | null {
 	const filled = blocks.filter((block) => !("length" in block && block.length === 0));
 	return filled.length === 0 ? null : { blocks: [[heading], ...filled], isPrompt };

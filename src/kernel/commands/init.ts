@@ -19,13 +19,11 @@ It should say, as far as it is true of this project and not obvious:
 
 Write only what you have seen. Be short: a page or two, in the language of the project's own documents.`;
 
-/** This run's context is not persisted. */
 const unpersisted: ContextLog = { change: async () => {} };
 
 /** Maximum bytes of the file shown to the main agent. */
 const sizeLimit = 32 * 1024;
 
-/** Maximum bytes compared to detect a change. */
 const comparedSize = 1024 * 1024;
 
 function toNews(file: string, before: Buffer | null, after: Buffer | null): string {

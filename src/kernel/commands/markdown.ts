@@ -46,7 +46,6 @@ export function* closed(markdown: string): Generator<string> {
 	if (open !== null) yield `\n${open}`;
 }
 
-/** Returns the code fence open after this line. */
 function fenceAfter(line: string, open: string | null): string | null {
 	const [, fence = "", rest = ""] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
 	if (fence === "") return open;

@@ -20,7 +20,6 @@ export interface SlashCommandSettings extends FileCommandSettings, RewindCommand
 	/** Take the place of the kernel's commands of the same name. */
 	readonly commands: readonly SlashCommand[];
 	readonly identifiers: Identifiers;
-	/** Whether an unknown command counts as an ordinary prompt. */
 	readonly passesUnknown: boolean;
 }
 

@@ -4,10 +4,7 @@ import { defaultToolPaths, isForSubagents, toolAvailability } from "../../core/t
 import type { HostServices } from "./host-services.ts";
 import { gatherPromptVariables } from "./prompt-environment.ts";
 
-/**
- * Both paths are absolute. `warn` gets a sentence per entry that has no effect; by default it logs. Throws an AgentFileError that
- * lists all problems.
- */
+/** Both paths are absolute. By default `warn` logs entries without effect. Throws AgentFileError for all problems. */
 export async function loadAgent(
 	file: string,
 	workDir: string,

@@ -28,7 +28,6 @@ export function narrowAgent(agent: AgentDefinition, scope: ToolScope, systemProm
 	};
 }
 
-/** Whether the agent has a tool that runs commands. */
 export function runsCommands({ toolPaths }: Pick<AgentDefinition, "toolPaths">): boolean {
 	return toolPaths.some((toolPath) => commandToolPaths.has(toolPath));
 }

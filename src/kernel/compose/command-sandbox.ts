@@ -11,7 +11,6 @@ import type { Configuration } from "../../settings/config/configuration.ts";
 import type { HostServices } from "./host-services.ts";
 
 export interface SessionSandbox {
-	/** Null when none is configured. */
 	readonly description: SandboxDescription | null;
 	/** The tools' view of the sandbox. Null when none is configured. */
 	readonly tool: CommandSandbox | null;
@@ -48,7 +47,6 @@ export async function composeSandbox(
 	return await within(sandbox, settings, hostServices, roots);
 }
 
-/** Composes a working sandbox. */
 async function within(
 	sandbox: Sandbox,
 	settings: Configuration["sandbox"],
@@ -78,10 +76,7 @@ async function within(
 	};
 }
 
-/**
- * The sandbox of a session that never asks before running commands: the configured one, else `lazy`, which confines commands to
- * the workspace where this machine supports it. Hooks come from the settings and run as configured there.
- */
+/** For sessions that never ask: the configured sandbox, else `lazy` where supported. Hooks run as configured. */
 export async function composeUnaskedSandbox(
 	settings: Configuration["sandbox"],
 	lazy: OnFirstUse<Sandbox> | undefined,

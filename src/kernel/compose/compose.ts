@@ -35,19 +35,13 @@ import { describeRepository } from "./repository.ts";
 import { secretsOf } from "./secrets.ts";
 import type { SessionOptions } from "./session-options.ts";
 
-/** Kernel services available to a session. */
 export interface SessionLinks {
 	/** Client name and version, for requests that name the client. */
 	clientName(): string | null;
-	/** Context of another session in the same working directory, or null. */
 	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
-	/** Current permission rule files for a working directory. */
 	findRuleFiles(workDir: string): Promise<readonly RuleFile[]>;
-	/** Currently available skills. */
 	findSkills(place: SkillSearch): Promise<SkillSet>;
-	/** Returns the stored creation options with another model. */
 	withModel(creationOptions: unknown, change: ModelChange): Promise<object>;
-	/** MCP server connections shared by all sessions of the kernel. */
 	serverPool(): Promise<Pick<ServerPool, "acquire">>;
 }
 
@@ -81,7 +75,6 @@ export async function composeSession(
 	// For reads across all plugins: inspects the plugins once instead of once per file.
 	const filesForMany = () => allFiles.admitting(secrets.forMany().admit);
 	const { configuration, selection } = chooseModel(options, settings, environment);
-	/** The last chosen model. */
 	let wish: ModelWish = options;
 	const { loopControl, agentwire } = configuration;
 	const { agent = builtInAgents.default, mode = {} } = options;
@@ -343,7 +336,6 @@ function composeHistory(
 	};
 }
 
-/** Loaded with the first query. */
 function createFileSearch(place: FinderPlace): SessionParts["findFiles"] {
 	let finder: Promise<FileFinder> | null = null;
 	return async (query) => {
@@ -371,7 +363,6 @@ function toWebService(settings: ServiceSettings | null, version: string, keys: K
 	};
 }
 
-/** Loaded on first use. */
 function composeServers(
 	workDir: string,
 	{ mcp, agentwire }: Configuration,

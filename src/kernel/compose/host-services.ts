@@ -33,13 +33,11 @@ export interface HostServices {
 	/** The same files without a concurrency limit: for reads inside a call, which must not wait for another call. */
 	readonly ownFiles: Files;
 	readonly processes: Processes;
-	/** The configured sandbox, if any. */
 	readonly sandbox?: OnFirstUse<Sandbox>;
 	/** Command sandbox for sessions with creator-defined permissions, when none is configured. Absent when disabled there too. */
 	readonly creatorSandbox?: OnFirstUse<Sandbox>;
 	/** The same sandbox with host network access, for sessions that confine their commands. */
 	readonly confiningSandbox?: OnFirstUse<Sandbox>;
-	/** Starts the worker of a background command in its session environment. */
 	readonly startWorker: (
 		...worker: [
 			...Parameters<StartWorker>,
@@ -51,22 +49,17 @@ export interface HostServices {
 	readonly network: Network;
 	/** Network for model provider requests when they are recorded or replayed. */
 	readonly modelNetwork?: Pick<Network, "fetch" | "openConnection">;
-	/** Models implemented by the embedding program, by alias. */
 	readonly models?: ReadonlyMap<string, Model>;
-	/** Converts HTML to text. */
 	readonly readPage: ReadPage;
 	/** ripgrep: a file path, or a name to find on PATH. */
 	readonly findRipgrep: () => Promise<string>;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
-	/** Uniform in [0, 1). */
 	readonly random: () => number;
 	readonly log: Log;
 	readonly observe?: Observe;
 	/** Receives scripted model traces line by line. */
 	readonly trace: (line: string) => void;
-	/** Program version. */
 	readonly version: string;
-	/** The command that signs in to a provider, as typed. */
 	readonly loginCommand: string;
 }

@@ -13,7 +13,6 @@ import { tokenFileOf } from "../../settings/credentials/token-file.ts";
 export interface KeyHolder {
 	/** Key to use when signed out; may be empty. */
 	readonly apiKey: string;
-	/** Null without sign-in. */
 	readonly oauth: OauthReference | null;
 }
 
@@ -40,11 +39,8 @@ export interface KeyRingSettings {
 	readonly shareDir: string;
 	readonly environment: Readonly<Record<string, string>>;
 	readonly platform: PlatformSettings;
-	/** Program version. */
 	readonly version: string;
-	/** The sign-in command, as typed. */
 	readonly loginCommand: string;
-	/** Sends requests to the platform. */
 	readonly fetch: Fetch;
 }
 
@@ -119,7 +115,6 @@ export function createKeyRing(settings: KeyRingSettings): KeyRing {
 	};
 }
 
-/** Loads the sign-in code on first use. */
 async function loadAccess(settings: KeyRingSettings, file: string): Promise<Access> {
 	const { Access } = await import("../../settings/credentials/access.ts");
 	const { environment, platform } = settings;

@@ -9,7 +9,6 @@ import { whetherItThinks } from "./model-options.ts";
 import { chooseModel, composeModel, type ModelServices, type ModelWish, toChosen } from "./models.ts";
 
 export interface ModelPlace {
-	/** The previous choice of the session. */
 	readonly wish: ModelWish;
 	readonly settings: Configuration;
 	readonly services: ModelServices;
@@ -37,10 +36,7 @@ const worksWithoutKey: Readonly<Record<ProviderType, boolean>> = {
 	_chaos: true,
 };
 
-/**
- * Creates the chosen model. Fails with `model-not-set` for an unknown alias and for a provider without address or key, and with
- * `invalid-input` for a thinking mode that the model does not allow.
- */
+/** Fails with `model-not-set` (unknown alias, no address or key) or `invalid-input` (thinking mode not allowed). */
 export function changeModel(change: ModelChange, place: ModelPlace): Promise<WishedModel> {
 	return withModelError(async () => {
 		const { settings, services, maxAnswerTokens } = place;

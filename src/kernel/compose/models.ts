@@ -32,7 +32,6 @@ export function chooseModel(
 	return { configuration, selection: selectModel({ configuration, alias, thinking, environment }) };
 }
 
-/** The selected model as the session uses it. */
 export function toChosen(selection: ModelSelection, model: Model | null, settings: Configuration): ChosenModel {
 	const isSet = selection.kind === "model";
 	return {
@@ -64,7 +63,6 @@ export function shownName(alias: string | null, name: string, { models }: Config
 
 export interface ModelServices {
 	readonly hostServices: HostServices;
-	/** Client name and version, for requests that name the client. */
 	clientName(): string | null;
 	readonly keys: Pick<KeyRing, "source" | "keyOf">;
 }

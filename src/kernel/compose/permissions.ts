@@ -28,7 +28,6 @@ export interface RuleFile {
 
 type Place = Pick<HostServices, "ownFiles" | "shareDir" | "home" | "managedPermissionsFile" | "settingsFile">;
 
-/** Path of the project rule file, in the project root. */
 export async function projectPermissionsFile(files: Files, workDir: string): Promise<string> {
 	const [root] = await projectDirectories(files, workDir);
 	return path.join(root, ".agentwire", "permissions.toml");
@@ -77,7 +76,6 @@ export async function findRuleFiles(
 	];
 }
 
-/** Returns the files with more rules added to the user's. */
 export function withAddedRules(ruleFiles: readonly RuleFile[], added: readonly AddedRule[]): readonly RuleFile[] {
 	if (added.length === 0) return ruleFiles;
 	const rules = added.map((rule) => ({ reason: "", match: [], notMatch: [], ...rule, line: null }));
@@ -185,10 +183,7 @@ export async function composePermissions(
 	};
 }
 
-/**
- * Searches omit files that a rule denies, and nothing reads them. A file named in a call is judged with the call, whose error
- * names the rule.
- */
+/** Searches and reads omit files that a rule denies. Files named in a call are judged with the call instead. */
 async function createReadRule(
 	rules: readonly Rule[],
 	roots: () => Promise<readonly string[]>,

@@ -8,10 +8,7 @@ import type { HostServices } from "./host-services.ts";
 /** Maximum tools of all plugins: every model request contains all of them. */
 const maximumTools = 1000;
 
-/**
- * Tools of all usable plugins in the share directory. Skips and logs a tool that cannot be offered or whose name is taken by a
- * built-in tool or an earlier plugin. `values` is called at each tool call.
- */
+/** Tools of all usable plugins. Logs and skips unusable tools and taken names. `values` is called at each tool call. */
 export async function loadPluginTools(
 	hostServices: Pick<HostServices, "files" | "processes" | "environment" | "shareDir" | "log">,
 	values: () => Promise<HostValues>,

@@ -1,7 +1,6 @@
 // Describes a git repository in a few lines, for agents that start by exploring.
 import { type GitPlace, runGit } from "../../ports/processes/git/git.ts";
 
-/** Maximum lines of changed files, and of commits. */
 const lineLimit = 20;
 const timeout = 5000;
 

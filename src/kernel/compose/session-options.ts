@@ -16,58 +16,39 @@ export interface SessionOptions extends ModelWish {
 	readonly afk: boolean;
 	/** Unattended while this program runs; not persisted. */
 	readonly unattended: boolean;
-	/**
-	 * Whether clients come and go: without a client, requests for an answer wait for the next one, unless settings or the session
-	 * creator say otherwise.
-	 */
+	/** Whether clients come and go: requests wait for the next client, unless settings or creator say otherwise. */
 	readonly expectsClients?: boolean;
 	/** More workspace roots, absolute; persisted in the session state. */
 	readonly additionalDirs: readonly string[];
 	/** Absolute skill directories that replace project and user skills. */
 	readonly skillsDirs: readonly string[];
-	/** Budgets that override the configured ones. */
 	readonly budgets?: Partial<BudgetOptions>;
 	readonly maxSteps: number | null;
 	readonly maxAttempts: number | null;
 	/** Repetitions of a prompt after the first run; -1 for unlimited. */
 	readonly maxLoopIterations: number | null;
 	readonly mcpServers: readonly McpServerSettings[];
-	/** An agent from a file. Default: the default agent. */
 	readonly agent?: AgentDefinition;
 	/** Whether the agent has plugin tools. Default: true. */
 	readonly plugins?: boolean;
-	/** Maximum tokens per answer. Default: the setting. */
 	readonly maxAnswerTokens?: number;
 	/** Initial mode of a new session, persisted in its state. Overrides other options and settings. */
 	readonly mode?: StartingMode;
 	readonly permissions?: PermissionOptions;
-	/** Permission rules in addition to the settings. */
 	readonly rules?: readonly AddedRule[];
 	/** Added to the process environment. */
 	readonly environment?: Readonly<Record<string, string>>;
-	/** Whether `environment` replaces the process environment. Default: false. */
 	readonly isWholeEnvironment?: boolean;
-	/** Text files as the client's editor holds them. Default: files on disk. */
 	readonly editorFiles?: EditorFiles;
-	/** Added to the main agent's system prompt. */
 	readonly instructions?: readonly string[];
-	/** Default options for turns. */
 	readonly turns?: TurnOptions;
-	/** Hooks for its runs, in addition to the settings. */
 	readonly hooks?: readonly SessionHook[];
 	/** Whether starting a turn here ends a turn running in another process. Default: false. */
 	readonly takesOver?: boolean;
-	/** Creation options to persist with the session. */
 	readonly creationOptions?: object;
-	/**
-	 * Whether the process has several sessions in this working directory. The last session is then the one with the latest turn
-	 * start.
-	 */
+	/** Whether this process has several sessions here; the last one is then the one with the latest turn start. */
 	readonly isOneOfMany?: boolean;
-	/**
-	 * Whether commands are confined to the workspace, with host network access, when no sandbox is configured and this machine
-	 * supports one. Default: false. `yolo` overrides it.
-	 */
+	/** Whether to confine commands, with network access, if possible and no sandbox is set up. `yolo` overrides it. */
 	readonly confinesCommands?: boolean;
 	/** Whether a prompt with an unknown slash command goes to the model instead of failing. Default: false. */
 	readonly passesUnknownCommands?: boolean;
@@ -75,7 +56,6 @@ export interface SessionOptions extends ModelWish {
 	readonly opensEarly?: boolean;
 }
 
-/** The environment of a session in a process with this one. */
 export function withEnvironment(
 	environment: Readonly<Record<string, string>>,
 	{ environment: own = {}, isWholeEnvironment = false }: Pick<SessionOptions, "environment" | "isWholeEnvironment">,

@@ -51,13 +51,11 @@ const persistedSchema = v.pipe(
 	v.check(({ tools, model, thinking, turns }) => [tools, model, thinking, turns].some((given) => given !== undefined)),
 );
 
-/** Creation options as stored in the session state. */
 export interface StoredCreationOptions extends Omit<CreationOptions, "tools"> {
 	/** Null when each opening decides. */
 	readonly tools: ToolScope | null;
 }
 
-/** Returns null for an invalid or damaged value. */
 export function readCreationOptions(value: unknown): StoredCreationOptions | null {
 	const parsed = v.safeParse(persistedSchema, value);
 	if (!parsed.success) return null;
@@ -103,10 +101,7 @@ export function findUnreadableOption(creationOptions: CreationOptions): string |
 	return `${v.getDotPath(issue) ?? "the options"} must be ${issue.expected}, and is ${issue.received}`;
 }
 
-/**
- * Returns the stored creation options with another model. A session without options gets only the model. A session with
- * unreadable options has no tools and stays that way.
- */
+/** Stored creation options with another model. Without options: only the model. Unreadable ones stay without tools. */
 export function withModel(persisted: unknown, { model, thinking }: ModelChange): object {
 	const isReadable = isRecord(persisted) && readCreationOptions(persisted) !== null;
 	const { provider = null, ...others } = isReadable ? persisted : persisted === null ? {} : { tools: "none" };

@@ -8,7 +8,6 @@ const storage = new AsyncLocalStorage<string>();
 export class FaultScopes {
 	#unscoped: string | null = null;
 
-	/** Runs work in the scope of a session. */
 	within<T>(sessionId: string, work: () => T): T {
 		return storage.run(sessionId, work);
 	}

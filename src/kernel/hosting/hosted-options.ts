@@ -41,15 +41,11 @@ export interface CommonOptions {
 	readonly environment: Readonly<Record<string, string>>;
 	/** Default working directory of new sessions; absolute. */
 	readonly workDir: string;
-	/** Common to all sessions. */
 	readonly options: SessionOptions;
 	readonly log: Log;
 }
 
-/**
- * Options for a new session, which persists the request. Fails with `model-not-set` for an unknown model, and with
- * `invalid-input` for a missing directory or agent.
- */
+/** Options that persist the request. Fails with `model-not-set`, or `invalid-input` (missing directory or agent). */
 export async function chooseOptions(common: CommonOptions, request: CreationOptions): Promise<ChosenOptions> {
 	const { kernel } = common;
 	const { workDir: named } = request;
@@ -105,10 +101,7 @@ export function choosePlainOptions(common: CommonOptions, workDir: string, openi
 	return choose(common, workDir, toOptions(common, { ...plainRequest, ...opening }, null));
 }
 
-/**
- * Options for a session from an earlier process: its creation options, as far as they still apply. Fails with `invalid-input`
- * when its agent is missing, because another agent might do more.
- */
+/** Options of an earlier process, where they still apply. A missing agent is `invalid-input`: another might do more. */
 export async function chooseOptionsAgain(
 	common: CommonOptions,
 	{ id, workDir, creationOptions: persisted }: StoredOptions,
@@ -194,7 +187,6 @@ function toWish(
 	return found.kind === "unlisted" ? { unlistedModel: found.model } : { model: found.alias ?? model };
 }
 
-/** Configured models and the default model. */
 export async function listModels({ configuration, environment, options }: CommonOptions): Promise<ModelList> {
 	const { listModelOptions } = await import("../compose/model-options.ts");
 	const { selection } = chooseModel(options, configuration, environment);
@@ -204,7 +196,6 @@ export async function listModels({ configuration, environment, options }: Common
 	};
 }
 
-/** A request without options. */
 export const plainRequest: CreationOptions = {
 	model: null,
 	provider: null,

@@ -25,7 +25,6 @@ export async function mayHaveBackgroundWork(session: Session, log: Log): Promise
 	}
 }
 
-/** Cancels the turn, awaits its end, and archives the session. */
 export async function cancelAndArchive(session: Session): Promise<void> {
 	await endTurn(session);
 	await session.archive();

@@ -45,14 +45,10 @@ export interface KernelParts {
 	readonly store: SessionStore;
 	readonly configuration: Configuration;
 	readonly hostServices: HostServices;
-	/**
-	 * Whether opening a session claims it, as when sessions are distributed over several processes. Default: false, so the first
-	 * write claims it.
-	 */
+	/** Whether opening claims the session, for several processes. Default: false, so the first write claims it. */
 	readonly claimsAtOnce?: boolean;
 }
 
-/** Session options, which may depend on the session state. */
 type ToOptions = (state: SessionState) => SessionOptions | Promise<SessionOptions>;
 
 export class Kernel {
@@ -62,9 +58,7 @@ export class Kernel {
 	readonly #opening = new Map<string, Promise<Session>>();
 	/** Running skill searches by place. Sessions loading concurrently share them. */
 	readonly #skillSearches = createSharedRuns<SkillSet>();
-	/** Running rule file searches by working directory. */
 	readonly #ruleSearches = createSharedRuns<readonly RuleFile[]>();
-	/** Created on first use. */
 	readonly #serverPool = new OnFirstUse(() => createServerPool(this.#parts));
 
 	readonly #builtInSkills: SkillPlace["builtIn"];
@@ -93,7 +87,6 @@ export class Kernel {
 		});
 	}
 
-	/** Opens the session with this id, or creates it. */
 	openOrCreate(workDir: string, id: string, options: SessionOptions | ToOptions): Promise<Session> {
 		const toOptions = typeof options === "function" ? options : () => options;
 		const place = { store: this.#parts.store, workDir, id };
@@ -146,20 +139,15 @@ export class Kernel {
 		}
 	}
 
-	/** Id of the last used session in a working directory, or null. */
 	lastSessionId(workDir: string): Promise<string | null> {
 		return this.#parts.store.lastSessionId(workDir);
 	}
 
-	/** Working directory of a session, or null if unknown. */
 	workDirOf(id: string): Promise<string | null> {
 		return this.#parts.store.workDirOf(id);
 	}
 
-	/**
-	 * Returns a built-in agent by name, or an agent file by absolute path. Fails with `invalid-input` when it is missing or
-	 * unusable.
-	 */
+	/** A built-in agent by name, or an agent file by absolute path. Fails with `invalid-input` when it is unusable. */
 	async findAgent(named: string, workDir: string): Promise<AgentDefinition> {
 		const builtIn = builtInAgentNames.find((name) => name === named);
 		if (builtIn !== undefined) return builtInAgents[builtIn];
@@ -343,7 +331,6 @@ function refuseForbiddenMode({ mode = {} }: SessionOptions, { forbiddenModes }: 
 	}
 }
 
-/** Loaded on first use. */
 async function createServerPool({ hostServices, configuration }: KernelParts): Promise<ServerPool> {
 	const [{ ServerPool }, { createMcpAuthorization }] = await Promise.all([
 		import("../../core/mcp/server-pool.ts"),
@@ -360,9 +347,7 @@ async function createServerPool({ hostServices, configuration }: KernelParts): P
 	});
 }
 
-/**
- * Initial approvals from the session state. Drops overly broad approvals from earlier versions; the next request reports that.
- */
+/** Initial approvals from the state. Drops overly broad ones of earlier versions; the next request reports that. */
 async function beginApprovals(stored: SharedSession, options: SessionOptions, log: Log): Promise<void> {
 	const { mode = {}, permissions = {}, afk } = options;
 	const { approval } = stored.state();

@@ -14,7 +14,6 @@ import type { FileCheckout } from "../../ports/workspace/file-history.ts";
 import type { ForkSource } from "../session/fork-source.ts";
 import { readCreationOptions } from "./creation-options.ts";
 
-/** Events per write. */
 const batchSize = 500;
 
 const forkMark = "Fork: ";
@@ -58,10 +57,7 @@ export async function writeFork(
 	});
 }
 
-/**
- * The state of a fork. User approvals are not copied; the fork asks again. The creation options and the workspace, which the
- * context mentions, are copied.
- */
+/** Copies the creation options and the workspace, which the context mentions, but no user approvals. */
 function toForkState(
 	stored: StoredSession,
 	cut: ForkCut | undefined,
@@ -107,7 +103,6 @@ function titleOf(stored: StoredSession, firstPrompt: string | null): string | nu
 	return title.startsWith(forkMark) ? title : `${forkMark}${title}`;
 }
 
-/** Rows up to the end of this many messages. */
 function cutRows(rows: readonly ContextRow[], messages: number): readonly ContextRow[] {
 	const all = messagesOf(rows);
 	if (messages > all.length) {
@@ -139,7 +134,6 @@ function messagesOf(rows: readonly ContextRow[]): readonly HistoryEntry[] {
 	return rows.flatMap((row) => (row.type === "message" ? [row.message] : []));
 }
 
-/** Calls in these messages without a result. */
 function openCalls(messages: readonly HistoryEntry[]): readonly string[] {
 	const open = new Set<string>();
 	for (const { toolCalls = [], toolCallId } of messages) {
@@ -211,7 +205,6 @@ async function findPlace({ stored, rows, end }: ForkSource, messages: number) {
 	return { end: mark.seq - 1, isWithinTurn: !mark.isFirst };
 }
 
-/** Copies events in batches. */
 class EventWriter {
 	readonly #target: StoredSession;
 	readonly #agentIds = new Set<string>();
@@ -223,7 +216,6 @@ class EventWriter {
 		this.#target = target;
 	}
 
-	/** Subagents whose events were copied. */
 	get agentIds(): ReadonlySet<string> {
 		return this.#agentIds;
 	}

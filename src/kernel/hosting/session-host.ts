@@ -41,7 +41,6 @@ export interface SessionHostParts extends CommonOptions {
 	readonly identifiers: Identifiers;
 }
 
-/** A handle with kernel internals. */
 type LoadedSession = SessionHandle & { readonly session: Session };
 
 export class SessionHost implements SessionsApi {
@@ -53,7 +52,6 @@ export class SessionHost implements SessionsApi {
 	/** Sessions being archived or deleted here. Hidden as soon as that was requested. */
 	readonly #gone = new Set<string>();
 	readonly #faults = new FaultScopes();
-	/** Sessions being loaded. */
 	readonly #loading = new Set<string>();
 	/** Sessions watched for loss of their claim. */
 	readonly #watched = new WeakSet<Session>();
@@ -78,9 +76,6 @@ export class SessionHost implements SessionsApi {
 		});
 	}
 
-	/**
-	 * Creates a session. Fails with `model-not-set` for an unknown model, and with `overloaded` when too many sessions are in use.
-	 */
 	async create(request: CreationOptions): Promise<LoadedSession> {
 		const { kernel } = this.#parts;
 		this.#refuseGone("");
@@ -95,7 +90,6 @@ export class SessionHost implements SessionsApi {
 		});
 	}
 
-	/** Acquires the session with this id, loading it if necessary. Fails with `session-not-found`. */
 	acquire(id: string, opening: OpeningOptions = {}): Promise<LoadedSession> {
 		return this.#cache.serialize(id, async () => {
 			this.#refuseGone(id);
@@ -110,9 +104,6 @@ export class SessionHost implements SessionsApi {
 		});
 	}
 
-	/**
-	 * Forks a session. Fails with `session-not-found`, with `busy` while a turn runs, and with `invalid-input` for an invalid cut.
-	 */
 	async fork(id: string, options: ForkOptions = {}): Promise<ForkedSession> {
 		const { kernel } = this.#parts;
 		const forkId = await this.#newId(options.id);
@@ -136,29 +127,24 @@ export class SessionHost implements SessionsApi {
 		}
 	}
 
-	/** Unarchived sessions created or opened here, oldest first. */
 	async loaded(): Promise<readonly SessionInfo[]> {
 		return [...this.#chosen]
 			.filter(([id]) => !this.#gone.has(id))
 			.map(([id, chosen]) => toInfo(id, chosen, this.#loaded(id)));
 	}
 
-	/** All stored sessions, page by page. */
 	list(query: ListQuery): Promise<SessionPage> {
 		return this.#parts.kernel.list(query);
 	}
 
-	/** Reads stored events without opening the session. */
 	storedEvents(session: StoredId): AsyncIterable<readonly AgentEvent[]> {
 		return this.#parts.kernel.readEvents(session);
 	}
 
-	/** The configured models and the default model. */
 	models(): Promise<ModelList> {
 		return withModelError(() => listModels(this.#parts));
 	}
 
-	/** Skills of the process working directory. */
 	async skills(): Promise<readonly SkillInfo[]> {
 		const { kernel, workDir, options } = this.#parts;
 		const { skills } = await kernel.findSkills(workDir, options.skillsDirs);
@@ -170,7 +156,6 @@ export class SessionHost implements SessionsApi {
 		return await kernel.skillText(workDir, options.skillsDirs, name);
 	}
 
-	/** Cancels a running turn; returns false without one. Fails with `session-not-found`. */
 	async interrupt(id: string): Promise<boolean> {
 		this.#refuseGone(id);
 		const session = this.#loaded(id);
@@ -186,7 +171,6 @@ export class SessionHost implements SessionsApi {
 		return true;
 	}
 
-	/** Archives a session and cancels its running turn. Its files stay. */
 	async archive(id: string): Promise<void> {
 		if (await this.#visit(id, cancelAndArchive)) return;
 		const { session, release } = await this.acquire(id);
@@ -212,7 +196,6 @@ export class SessionHost implements SessionsApi {
 		await this.#visit(id, (session) => session.unarchive(), "archived");
 	}
 
-	/** Unloads an unused session. A later caller acquires it with its own options. */
 	async unload(id: string): Promise<void> {
 		await this.#cache.evict(id);
 		await this.#cache.serialize(id, async () => {
@@ -220,7 +203,6 @@ export class SessionHost implements SessionsApi {
 		});
 	}
 
-	/** Deletes a session and all its files. Idempotent. */
 	async delete(id: string): Promise<void> {
 		if (this.#isStopped) throw programEnds();
 		this.#gone.add(id);
@@ -238,17 +220,13 @@ export class SessionHost implements SessionsApi {
 		}
 	}
 
-	/**
-	 * The session whose work has just thrown an uncaught exception; `nobody` when unknown, null without sessions. Call it in the
-	 * exception handler.
-	 */
+	/** The session whose work just threw; `nobody` if unknown, null without any. Call it in the exception handler. */
 	faultOwner(): FaultOwner | null {
 		if (this.#cache.slots().length === 0) return null;
 		const id = this.#faults.current();
 		return (id === null ? null : this.#loaded(id)) ?? nobody;
 	}
 
-	/** Stops every session. Running turns end as cancelled. */
 	async stop(): Promise<void> {
 		this.#isStopped = true;
 		this.#cache.stop();
@@ -288,7 +266,6 @@ export class SessionHost implements SessionsApi {
 		return (await this.#parts.kernel.workDirOf(id)) ?? this.#parts.workDir;
 	}
 
-	/** Opens a session left on disk by an earlier process or another client. */
 	#openStored(id: string, opening: OpeningOptions): Promise<LoadedSession> {
 		return withModelError(() => this.#tryToOpen(id, opening));
 	}

@@ -94,10 +94,7 @@ function createDocument(name: string, place: Place): SettingsDocument {
 	};
 }
 
-/**
- * Replaces the document data and keeps the rest of its text, comments included. Throws `storage-failed` when it cannot be written
- * or becomes too long to read.
- */
+/** Replaces the data, keeps other text and comments. Throws `storage-failed` if unwritable or too long to read. */
 async function withChange(document: TomlDocument, data: Content, target: string): Promise<TomlDocument> {
 	const changes = findTomlChanges(document.data, data);
 	const changed = changes === null ? null : await applyTomlChanges(document, changes);

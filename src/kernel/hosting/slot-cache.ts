@@ -12,25 +12,21 @@ export interface SlotCacheSettings<Value> {
 	readonly log: Log;
 	/** Whether the value is working. Working values are never evicted. */
 	isWorking(value: Value): boolean;
-	/** Whether an idle value may be unloaded. */
 	isEvictable(value: Value): Promise<boolean>;
 	/** Unloads the value. Frees its slot even on failure. */
 	unload(id: string, value: Value): Promise<void>;
-	/** The error for a slot request while all values are in use. */
 	createFullError(used: number, capacity: number): Error;
 }
 
 /** One cached id. Its value is loaded on use and unloaded when its slot is needed. */
 export interface Slot<Value> {
 	readonly id: string;
-	/** Null while unloaded. */
 	readonly value: Value | null;
 }
 
 interface MutableSlot<Value> extends Slot<Value> {
 	value: Value | null;
 	isEvicting: boolean;
-	/** Number of current users. */
 	holders: number;
 	/** Sequence number of the last use. */
 	lastUse: number;
@@ -43,7 +39,6 @@ export class SlotCache<Value> {
 	/** Slot requests, first come, first served. */
 	readonly #admission = createKeyedQueue();
 	readonly #slots = new Map<string, MutableSlot<Value>>();
-	/** Running evictions, each of which may free a slot. */
 	readonly #evictions = new Set<Promise<void>>();
 	#used = 0;
 	#uses = 0;
@@ -66,10 +61,7 @@ export class SlotCache<Value> {
 		return [...this.#slots.values()];
 	}
 
-	/**
-	 * Loads the value with `open` unless it is loaded. Call it inside `serialize`. Fails with the error of `createFullError` or
-	 * `open`; a new id then gets no slot.
-	 */
+	/** Call it inside `serialize`. Fails with the error of `createFullError` or `open`; a new id then gets no slot. */
 	async load(id: string, open: () => Promise<Value>): Promise<Value> {
 		const slot = this.#slots.get(id) ?? newSlot<Value>(id);
 		if (slot.value !== null) return slot.value;

@@ -2,7 +2,6 @@ import type { CommandOf } from "../../api/commands.ts";
 import type { UserInput } from "../../api/values/content.ts";
 import type { TurnStartOptions } from "../../api/values/turn-options.ts";
 
-/** The command for the `startTurn` of a session handle. */
 export function toTurnStart(
 	input: UserInput,
 	{ key, takeOver, trace, ...options }: TurnStartOptions = {},

@@ -12,7 +12,6 @@ export interface ApprovalModeSettings {
 	readonly state: ApprovalState;
 	readonly yolo: boolean;
 	readonly afk: boolean;
-	/** Modes that never approve anything, each with the file that forbids it. */
 	readonly forbiddenModes: ReadonlyMap<"auto" | "yolo", string>;
 	/** Called after every change. */
 	onSwitched?(): void;

@@ -24,7 +24,6 @@ interface ApprovalSettings {
 	/** Whether an attached client answers approvals. */
 	canAsk(): boolean;
 	expectsQuestions(): boolean;
-	/** What happens to a call without such a client. */
 	readonly whenUnattended: WhenUnattended;
 	readonly identifiers: Identifiers;
 	readonly mode: ApprovalMode;
@@ -184,7 +183,6 @@ function toCoverage(proposal: Proposal): string {
 		: `It can only be approved once: ${proposal.why}.`;
 }
 
-/** Whether the display omits part of the call. */
 function hides({ description, display }: ApprovalNeed): boolean {
 	const isHiding = (block: DisplayBlock) =>
 		block.type === "diff" && "old_text" in block && [block.path, block.old_text, block.new_text].some(hidesContent);

@@ -78,7 +78,6 @@ interface OpenInteraction {
 	settleWithout(why: Unanswered): void;
 	/** The request as delivered to clients; null while being stored. */
 	request: AgentEvent | null;
-	/** Clients that reported a failure instead of an answer. */
 	readonly failed: Map<string, InteractionFailure>;
 }
 
@@ -179,7 +178,6 @@ export class InteractionTable {
 		return this.interactions().some(({ kind }) => kind === "approval" || kind === "question");
 	}
 
-	/** Records a request as it is delivered. */
 	noteDelivered(event: AgentEvent): void {
 		if (event.body.type !== "interaction.requested") return;
 		const open = this.#open.get(event.body.interaction.id);

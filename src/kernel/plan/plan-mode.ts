@@ -135,7 +135,6 @@ export class PlanMode implements Reminders {
 		for (const file of this.#candidates()) await this.#settings.files.remove(file);
 	}
 
-	/** Earlier reminders are no longer in the context. */
 	rearm(): void {
 		this.#remindersGiven = 0;
 	}

@@ -9,7 +9,6 @@ import type { Extent, FileHistory } from "../../ports/workspace/file-history.ts"
 
 export interface SessionFilesSettings {
 	readonly open: OpenHistory | string;
-	/** Whether a background task is running. */
 	hasBackgroundWork(): Promise<boolean>;
 	readonly judge: Pick<Judge, "changesNothing">;
 	readonly clock: Clock;

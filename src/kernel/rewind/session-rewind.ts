@@ -128,7 +128,6 @@ export class SessionRewind {
 		return { plan, files: restored, messages };
 	}
 
-	/** How many messages of the context come before the turn. */
 	async messagesBefore(before: string, rows: readonly ContextRow[]): Promise<number> {
 		const turns = await this.turns();
 		if (!turns.some(({ id }) => id === before)) throw unknownTurn(before);

@@ -10,7 +10,6 @@ export interface TurnPlace {
 	readonly input: UserInput;
 	/** Whether its input became a message unchanged. */
 	readonly entersContext: boolean;
-	/** Whether its calls may have changed files. */
 	hasFiles: boolean;
 }
 

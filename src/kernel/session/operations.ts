@@ -35,7 +35,6 @@ export interface OperationsSettings {
 	readonly plan: PlanMode;
 	readonly identifiers: Identifiers;
 	readonly mode: ApprovalMode;
-	/** Whether an attached client has the capability. */
 	can(capability: ClientCapability): boolean;
 	/** Whether an attached client with plan mode answers approvals, and no client answers questions. */
 	reviewsByApproval(): boolean;

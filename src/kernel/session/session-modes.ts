@@ -92,7 +92,6 @@ export class SessionModes implements Reminders {
 	/** The reminder stays due. */
 	rearm(): void {}
 
-	/** Why a mode cannot be set, or null. */
 	#refusal(mode: SessionMode): KernelError | null {
 		const { plan, approval } = this.#settings;
 		if (mode === "plan") return plan.refusal(true);

@@ -46,12 +46,10 @@ export interface SessionParts {
 	readonly subagents: Pick<SubagentParts, "types" | "findModel" | "describeRepository" | "parallel"> & {
 		createTools(toolPaths: readonly string[], operations: SessionOperations): Promise<readonly Tool[]>;
 	};
-	/** Observers of the events of all sessions. */
 	readonly observation?: Omit<ObservationSettings, "main">;
 	readonly background: BackgroundParts;
 	/** Opens the file history, or a sentence that explains why there is none. */
 	readonly openHistory: OpenHistory | string;
-	/** Null for a session without MCP servers. */
 	readonly loadServers: LoadServers | null;
 	readonly mcpServers: readonly McpServerSettings[];
 	readonly limits: TurnLimits;
@@ -64,15 +62,12 @@ export interface SessionParts {
 	readonly remindsOfAbsence: boolean;
 	/** Whether closing the session does not make it the working directory's last session. */
 	readonly isOneOfMany: boolean;
-	/** Whether a prompt with an unknown slash command goes to the model. */
 	readonly passesUnknownCommands: boolean;
 	/** What happens to a call that needs approval when no attached client answers approvals. */
 	readonly whenUnattended: WhenUnattended;
-	/** Rules for tool calls, with the session approvals. */
 	readonly judge: Judge;
 	readonly policies: readonly Policy[];
 	readonly sandbox: SandboxDescription | null;
-	/** Forbidden modes, each with the file that forbids it. */
 	readonly forbiddenModes: ReadonlyMap<"auto" | "yolo", string>;
 	readonly hooks: readonly CommandHook[];
 	findFiles(query: string): Promise<FoundFiles>;
@@ -81,15 +76,12 @@ export interface SessionParts {
 	readonly skills: readonly Skill[];
 	/** How the session is named after its first answered prompt: by the beginning of the prompt, or by the model in a separate request. */
 	readonly titles: "prompt" | "model";
-	/** Commands that take the place of the kernel's own. */
 	readonly commands?: readonly SlashCommand[];
 	/** Notices for clients in the first turn of this process. */
 	readonly startNotices?: readonly StartNotice[];
 	/** Repetitions of a prompt after the first run; 0 for none, -1 lets the model decide. */
 	readonly loopIterations: number;
-	/** Default options for turns. */
 	readonly turns?: TurnOptions;
-	/** The sign-ins of its models. */
 	readonly keys: SessionKeys;
 	/** Renders the system prompt of a new session, or that of a subagent type without its role. */
 	readonly systemPrompt: (type: AgentType | null) => Promise<string>;

@@ -114,7 +114,6 @@ export class SessionTurns {
 		});
 	}
 
-	/** Ends an earlier process's unfinished turn as failed, once the context has its messages. Idempotent. */
 	endInterrupted(): Promise<void> {
 		return this.#endOfInterrupted.get();
 	}

@@ -197,7 +197,6 @@ export class Session implements SessionApi {
 		return this.#parts.stored.state().creationOptions;
 	}
 
-	/** Whether it was loaded from disk or has had a turn. */
 	get hasHistory(): boolean {
 		return this.#parts.stored.existed || this.#turns.hadOne;
 	}
@@ -331,7 +330,6 @@ export class Session implements SessionApi {
 		return { stored, rows, messages, end: stored.cursor().seq, plan: copied };
 	}
 
-	/** Writes the files as they were before a turn, or as they are, to a new directory. */
 	async copyFiles(before: string | null, files: ForkFiles): Promise<FileCheckout> {
 		// Reading the history finishes a restore that a killed process left incomplete.
 		await this.#parts.stored.claim();
@@ -360,7 +358,6 @@ export class Session implements SessionApi {
 		if (running !== null) breakOff(running, { code, message, data });
 	}
 
-	/** Cancels the running turn, settles every interaction and ends client feeds. Idempotent. */
 	async stop(): Promise<void> {
 		const { turn, background, interactions, sideQuestions, title, servers, clients } = this.#assembled;
 		this.#closing = true;

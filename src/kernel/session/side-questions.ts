@@ -30,7 +30,6 @@ export interface SideQuestionSettings {
 export class SideQuestions {
 	readonly #settings: SideQuestionSettings;
 	readonly #open = new Set<Promise<void>>();
-	/** Individually cancellable questions, by id. */
 	readonly #cancellations = new Map<string, AbortController>();
 	readonly #stopping = new AbortController();
 

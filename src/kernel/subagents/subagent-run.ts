@@ -42,7 +42,6 @@ export interface RunSettings {
 
 /** Reports with fewer characters are requested again. */
 const shortReport = 200;
-/** Maximum characters of prompts and reports in hook input. */
 const hookText = 500;
 
 const continuation =

@@ -21,7 +21,6 @@ export interface FlowRun {
 	readonly toInput: ToInput;
 	/** Maximum nodes to run. Each repetition counts: a model that never chooses would loop forever. */
 	readonly moveLimit: number;
-	/** What the limit applies to. */
 	readonly limit: "flow" | "loop";
 }
 

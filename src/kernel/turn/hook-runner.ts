@@ -43,7 +43,6 @@ export class HookRunner {
 	readonly #settings: HookRunnerSettings;
 	readonly #clients: () => HookClients;
 	readonly #matchers = new Matchers();
-	/** Unusable hooks already logged. */
 	readonly #unusable = new WeakSet<Hook>();
 
 	constructor(settings: HookRunnerSettings, clients: () => HookClients) {
@@ -55,7 +54,6 @@ export class HookRunner {
 		return this.#settings.commands;
 	}
 
-	/** The session hooks of a run, or null. */
 	openRun(isSubagent: boolean, emit: EmitInTurn, signal: AbortSignal): SessionHooks | null {
 		const { sessionHooks: hooks, sessionId, log } = this.#settings;
 		if (hooks.length === 0) return null;

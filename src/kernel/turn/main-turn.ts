@@ -272,7 +272,6 @@ async function completed(
 	return error === null ? outcome : { status: "failed", error };
 }
 
-/** Why a session hook failed, or null. */
 async function failureOf(hooks: Promise<void> | undefined): Promise<TurnError | null> {
 	try {
 		await hooks;

@@ -201,7 +201,6 @@ function asAllowed({ point, isBackground }: SessionHook, denied: SessionHookVerd
 	return { kind: "failed", fault: { reason_code: "execution_failed", message } };
 }
 
-/** Point names in texts. */
 const spelledPoint = (point: SessionHookPoint) =>
 	point.replace("llm", "Llm").replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 

@@ -10,7 +10,6 @@ import type { ToolWatch } from "../../core/agent/dependencies.ts";
 import type { HookDecision, HookPoint } from "../../core/hooks/hook.ts";
 import type { EmitHookEvent, HookRunner } from "./hook-runner.ts";
 
-/** Maximum characters of a result in hook input. */
 const outputLimit = 2000;
 
 /** Milliseconds that hooks after the last call may delay the end of the turn. */
@@ -20,7 +19,6 @@ export interface WatchedTurn extends ToolWatch {
 	run(point: HookPoint): Promise<HookDecision>;
 	/** A watch for a nested turn, which ends it itself. */
 	fork(): WatchedTurn;
-	/** Runs hooks of any point concurrently with the turn. */
 	runConcurrently(point: HookPoint): void;
 	/** Waits for concurrent hooks, or ends them immediately when the turn was cancelled. */
 	end(): Promise<void>;
