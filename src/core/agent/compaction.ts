@@ -19,7 +19,6 @@ type Dependencies = Pick<
 	"context" | "compaction" | "emit" | "commit" | "limits" | "clock" | "random" | "cacheKey"
 >;
 
-/** Number of user and assistant messages to preserve at the end. */
 const preservedMessages = 2;
 
 /** Characters per token for filling the window; deliberately below average. */

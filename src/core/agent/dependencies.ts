@@ -61,7 +61,6 @@ export interface RunHooks {
 		readonly usage: TokenUsage | null;
 	}): Promise<void>;
 	before(call: ToolCall, input: unknown): Promise<HookDecision>;
-	/** Returns the call's result or its replacement. */
 	after(call: ToolCall, result: ToolReturn): Promise<ToolReturn>;
 	stepEnded(): Promise<void>;
 }
@@ -142,7 +141,6 @@ export interface TurnDependencies {
 	/** Called with the error of a failed step and its class, before the turn fails. */
 	stepFailed(error: TurnError, errorType: string): void;
 	readonly clock: Clock;
-	/** Uniform in [0, 1). */
 	readonly random: () => number;
 	/** Resolves when the event is persisted and delivered, which applies backpressure. Undefined if there is no wait. */
 	emit(body: EventBody): Promise<void> | undefined;

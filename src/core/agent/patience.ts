@@ -7,7 +7,6 @@ import type { TurnDependencies } from "./dependencies.ts";
 import type { ComingRetry } from "./retries.ts";
 
 export interface Patience {
-	/** The model with watched streams. */
 	readonly model: Model;
 	/** Whether the silence limit is reached, so that another attempt makes no sense. */
 	isSpent(): boolean;

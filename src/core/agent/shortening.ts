@@ -12,7 +12,6 @@ export function shortenedParts(parts: readonly ContentPart[], room: number): rea
 	return cutParts(parts, longestWithin(parts.map(textLength), room));
 }
 
-/** Shortens tool results; other messages stay unchanged. */
 export function withShortenedResults(messages: readonly HistoryEntry[], room: number): readonly HistoryEntry[] {
 	const most = longestWithin(resultParts(messages).map(textLength), room);
 	return messages.map((message) =>

@@ -63,7 +63,6 @@ async function askOnce(model: Model, request: SilentRequest, signal: AbortSignal
 	return signal.aborted ? { kind: "cancelled" } : { kind: "failed", failure: brokenOff };
 }
 
-/** The message about an incomplete answer, for display. */
 export function incompleteText({ kind, reason }: AnswerEnd): string {
 	return kind === "truncated"
 		? truncationText(reason)

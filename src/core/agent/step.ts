@@ -22,7 +22,6 @@ export type StepOutcome =
 			readonly truncated: string | null;
 	  }
 	| StepFailure
-	/** The request exceeds the model's context window. */
 	| { readonly kind: "overflow"; readonly failure: ModelFailure }
 	| { readonly kind: "cancelled" };
 

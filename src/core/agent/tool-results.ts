@@ -67,7 +67,6 @@ export function blockedByHook(reason: string): ToolReturn {
 	return toolError(reason === "" ? "Blocked by PreToolUse hook" : reason, "Hook blocked");
 }
 
-/** Replaces a call result that a hook withholds. */
 export function withheldResult(reason: string): ToolReturn {
 	return toolError(reason, "Withheld by a hook");
 }

@@ -96,7 +96,6 @@ const agentSchema = v.object(
 	"must be a map",
 );
 
-/** Maximum agent file size in bytes. */
 const sizeLimit = 256 * 1024;
 
 /** Maximum nesting of lists and maps; far more than an agent file needs. */
@@ -104,9 +103,7 @@ const depthLimit = 100;
 
 type AgentTable = v.InferOutput<typeof agentSchema>;
 
-/**
- * Reads an agent file (absolute path) and everything it extends. Adds problems to `problems`; null if nothing usable remains.
- */
+/** Reads an agent file (absolute path) and all that it extends. Adds to `problems`; null if nothing usable remains. */
 export async function readAgentFile(
 	file: string,
 	files: Files,

@@ -3,7 +3,6 @@ import type { RenderPrompt } from "./prompt-variables.ts";
 export interface AgentType {
 	readonly name: string;
 	readonly whenToUse: string;
-	/** Spec paths of its tools. */
 	readonly toolPaths: readonly string[];
 	readonly model: string | null;
 	readonly prompt?: RenderPrompt | null;

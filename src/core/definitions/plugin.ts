@@ -50,7 +50,6 @@ const keySegment = /^[A-Za-z0-9_-]+$/;
 const depthLimit = 100;
 const sizeLimit = 256 * 1024;
 const readAtOnce = 16;
-/** Maximum problems to report per manifest. */
 const shownProblems = 20;
 
 const text = v.string("must be a string");

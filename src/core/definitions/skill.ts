@@ -15,7 +15,6 @@ export interface Skill {
 	readonly scope: SkillScope;
 	/** Absolute path of its file. */
 	readonly path: string;
-	/** Null for an ordinary skill. */
 	readonly flow: Flow | null;
 }
 
@@ -48,7 +47,6 @@ export async function loadSkillText({ path }: Skill, files: Files): Promise<stri
 /** A text file's content without the byte order mark. */
 export const toText = (bytes: Buffer) => bytes.toString().replace(/^\ufeff/, "");
 
-/** The prompt for an invoked skill, with the text typed after its name. */
 export function skillPrompt(text: string, args: string): string {
 	return args === "" ? text : `${text}\n\nUser request:\n${args}`;
 }

@@ -10,7 +10,6 @@ export interface SelectedHook {
 
 export interface Selection {
 	readonly selected: readonly SelectedHook[];
-	/** Hooks skipped because of invalid matchers, with the reason. */
 	readonly unusable: readonly { readonly hook: Hook; readonly reason: string }[];
 }
 

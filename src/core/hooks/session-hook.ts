@@ -17,10 +17,8 @@ export interface SessionHookPlace {
 }
 
 const answerLimit = 131_072;
-/** Maximum characters of hook output shown in its failure. */
 const shownText = 1000;
 
-/** The answer: a decision, or none. */
 const answerSchema = v.strictObject({
 	decision: v.exactOptional(
 		v.nullable(

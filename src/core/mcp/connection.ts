@@ -71,7 +71,6 @@ export class ServerConnection {
 		this.#retries = createRetries(parts.clock);
 	}
 
-	/** Null for a local program. */
 	get #url(): string | null {
 		return this.#server.kind === "remote" ? this.#server.url : null;
 	}

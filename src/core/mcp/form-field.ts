@@ -11,7 +11,6 @@ export interface FormField {
 	readonly label: string;
 	/** Fields with a server default are also optional. */
 	readonly isOptional: boolean;
-	/** Whether several choices can be selected. */
 	readonly isList: boolean;
 	readonly choices: readonly { readonly label: string; readonly description: string }[];
 	/** Parses selected labels, separated by commas, or typed text. */

@@ -21,7 +21,6 @@ export type CallResult = v.InferOutput<typeof callResultSchema>;
 /** Characters of text and media URLs. */
 const budget = 100_000;
 const partLimit = 1000;
-/** Maximum characters for the description of an unknown part. */
 const descriptionLength = 200;
 
 export function toToolReturn({ content, structuredContent, isError }: CallResult): ToolReturn {
@@ -136,7 +135,6 @@ interface Unsupported {
 	readonly what: string;
 	readonly uri: string;
 	readonly mimeType: string | null;
-	/** Its content, if text. */
 	readonly content?: string;
 }
 

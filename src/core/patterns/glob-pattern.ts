@@ -3,7 +3,6 @@
 export type PatternStep =
 	| { readonly kind: "name"; readonly name: string }
 	| { readonly kind: "match"; readonly matches: (name: string) => boolean }
-	/** Zero or more directories. */
 	| { readonly kind: "any-depth" };
 
 export type PatternResult =

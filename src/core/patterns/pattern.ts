@@ -56,9 +56,7 @@ export async function loadPatternCompiler(): Promise<CompilePattern> {
 /** Fixed nanoseconds per search. */
 const costOfSearch = 1000;
 
-/**
- * Search cost in nanoseconds: the slowest measured values on two shared cores. The engine caches its states and transitions.
- */
+/** Search cost in nanoseconds: slowest measurements on two shared cores. The engine caches states and transitions. */
 interface CostModel {
 	/** Maximum number of uncached transitions over all searches; infinite if the cache overflows. */
 	readonly transitions: number;

@@ -49,7 +49,6 @@ export function checkIf(condition: SchemaNode, then: SchemaNode | null, otherwis
 export interface PropertySchemas {
 	readonly named: ReadonlyMap<string, SchemaNode>;
 	readonly matching: readonly (readonly [slot: PatternSlot, node: SchemaNode])[];
-	/** Null without a schema for additional members. */
 	readonly additional: SchemaNode | false | null;
 }
 
@@ -95,7 +94,6 @@ export function checkDependentSchemas(nodes: ReadonlyMap<string, SchemaNode>): C
 
 export interface ItemSchemas {
 	readonly first: readonly SchemaNode[];
-	/** Null without a schema for the other items. */
 	readonly rest: SchemaNode | false | null;
 }
 

@@ -9,7 +9,6 @@ export interface Resource {
 
 /** Maximum URI length in characters, also after resolution; otherwise many relative URIs could each inherit a huge base. */
 export const longestAddress = 2000;
-/** Maximum number of URIs to resolve per schema. */
 export const maximumAddresses = 2000;
 
 export class References {

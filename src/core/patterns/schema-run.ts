@@ -11,7 +11,6 @@ export class TooMuchWork extends Error {
 
 /** One per schema application, key, item and 16 characters: 20 nested doublings would need a million. */
 const maximumSteps = 200_000;
-/** Maximum nesting depth of schemas, references and values. */
 const maximumDepth = 400;
 const maximumFaults = 8;
 const longestName = 200;

@@ -136,7 +136,6 @@ export function keywordFault(draft: Draft, keyword: string, value: unknown): str
 	return accepts(value) ? null : fault;
 }
 
-/** The subschemas of a keyword, each with its path. */
 export function schemasBelow(
 	draft: Draft,
 	keyword: string,

@@ -21,7 +21,6 @@ const maximumPatterns = 500;
 
 const pace = createPace();
 
-/** The remaining shared budget of several schemas. */
 export interface SchemaAllowance {
 	values: number;
 	characters: number;

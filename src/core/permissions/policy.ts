@@ -6,7 +6,6 @@ export interface PermissionRequest {
 	/** The kind of act, for display. */
 	readonly action: string;
 	readonly subjects: readonly Subject[];
-	/** The decision when every policy abstains. */
 	readonly byDefault: "ask" | "allow";
 }
 

@@ -53,7 +53,6 @@ export interface PlanOperations {
 	/** Whether entering plan mode needs no consent, because the user does not want to be asked. */
 	entersUnasked(): boolean;
 	isAway(): boolean;
-	/** The plan mode instructions for the model. */
 	instructions(file: string): string;
 	/** Asks a question, or requests approval if no attached client supports questions. */
 	ask(question: Question, review: PlanReview, call: PlanCall, signal: AbortSignal): Promise<PlanOutcome>;
@@ -94,7 +93,6 @@ export interface AgentRequest {
 }
 
 export interface AgentOperations {
-	/** The available types for the model. */
 	readonly types: readonly { readonly name: string; readonly whenToUse: string; readonly tools: readonly string[] }[];
 	/** Runs the task to completion; failures are results. */
 	run(request: AgentRequest, toolCallId: string, signal: AbortSignal): Promise<ToolReturn>;
@@ -116,7 +114,6 @@ export interface CommandRequest {
 
 export interface TaskOutput {
 	readonly text: string;
-	/** Byte counts of the preview and of the whole output. */
 	readonly previewBytes: number;
 	readonly size: number;
 }

@@ -10,7 +10,6 @@ const whatToDo: Readonly<Record<SecretKind, string>> = {
 	process: " Ask the user for what you need of it.",
 };
 
-/** The kind of secret by the file's given and resolved path. */
 export async function secretKind(
 	{ path, resolved }: Pick<Location, "path" | "resolved">,
 	{ secrets }: Pick<ToolEnvironment, "secrets">,

@@ -4,7 +4,6 @@ import { lineLimit, outputLimit } from "./output-builder.ts";
 
 export interface ShownOutput {
 	readonly text: string;
-	/** Whether lines or parts of lines were dropped. */
 	readonly isShortened: boolean;
 	readonly lastLines: readonly string[];
 }
@@ -183,7 +182,6 @@ export function withoutRedraws(text: string): string {
 	return view.finish(1 / 2).text;
 }
 
-/** The leading lines that fit into this many characters. */
 function fitting(lines: readonly string[], room: number): string[] {
 	let length = 0;
 	const end = lines.findIndex((line) => {

@@ -9,7 +9,6 @@ import type { ApprovalNeed, OpenedCall, Preparation, Refusal, Tool, ToolCallCont
 export interface ToolDefinition<Schema extends v.GenericSchema> {
 	readonly name: string;
 	readonly description: string;
-	/** Client capabilities required to offer the tool to a model. */
 	readonly needs?: readonly ClientCapability[];
 	readonly schema: Schema;
 	/** The brief for a file system error; without it, such an error counts as a bug. */

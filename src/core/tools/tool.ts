@@ -32,7 +32,6 @@ export type Preparation =
 	| { readonly kind: "settled"; readonly result: ToolReturn }
 	| {
 			readonly kind: "ready";
-			/** Null if there is nothing to decide. */
 			readonly approval: ApprovalNeed | null;
 			/** Whether running it has effects outside the kernel; such calls are recorded before they start. */
 			readonly hasEffect: boolean;
@@ -124,7 +123,6 @@ export interface WebAccess {
 	readonly allowed: readonly string[];
 	/** Why a permission rule denies a redirect target: a sentence; null if allowed. */
 	refuses(url: URL): Promise<string | null>;
-	/** The page fetching service; null if not configured. */
 	readonly fetchService: WebService | null;
 	readonly searchService: WebService | null;
 	readonly readPage: ReadPage;

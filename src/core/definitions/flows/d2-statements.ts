@@ -120,7 +120,6 @@ class StatementReader {
 		return dedent(text);
 	}
 
-	/** Skips a map, from its opening brace to the position after its closing one. */
 	#skipMap(): void {
 		const start = this.#line;
 		let depth = 0;

@@ -7,7 +7,6 @@ import { depthLimit, failUnreadable, parseLenient, repairMessage } from "./repai
 /** Maximum characters of a request or notification: both are short, and a user has to answer a form. */
 const requestLimit = 64 * 1024;
 
-/** Maximum messages per line. */
 const batchLimit = 1000;
 
 export interface Incoming {

@@ -10,7 +10,6 @@ export interface ChatFlavour {
 	reasoningKey(settings: ChatSettings): string | null;
 	/** The placeholder reasoning for a message with tool calls but no reasoning; null to omit the key. */
 	absentReasoning(settings: ChatSettings, request: ModelRequest): string | null;
-	/** How to send empty content with tool calls. */
 	readonly emptyContentWithCalls: "omitted" | "null";
 	readonly namesToolMessages: boolean;
 	/** The content block for audio at this address, which may be a data URI. */

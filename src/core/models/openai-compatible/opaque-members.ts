@@ -19,7 +19,6 @@ export function memoryOf({ model }: Pick<ModelSettings, "model">): ProviderMemor
 	};
 }
 
-/** The delta members that belong to the message. */
 export function messageMembers(memory: ProviderMemory, delta: Fields): Retained {
 	const { [callsMember]: _, ...members } = pickRetained(memory, "message", delta);
 	return members;

@@ -64,7 +64,6 @@ function mediaLabel(toolCallId: string, media: readonly ContentPart[]): string {
 	return `${what} returned by ${toolCallId}:`;
 }
 
-/** How the model's messages are written. */
 interface AnswerRules {
 	readonly flavour: ChatFlavour;
 	readonly memory: ProviderMemory;

@@ -5,7 +5,6 @@ export interface Acceptance {
 	readonly media: MediaRules;
 	/** Maximum tools per request; null if the provider documents no limit. */
 	readonly mostTools: number | null;
-	/** Whether the provider reserves the tool name. */
 	isReserved(name: string): boolean;
 }
 

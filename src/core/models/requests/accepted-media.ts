@@ -35,7 +35,6 @@ export function withAcceptedMedia(
 	});
 }
 
-/** Whether the medium is sent to the provider. */
 export function isAcceptedMedium(part: MediaPart, rules: MediaRules, capabilities: ReadonlySet<Capability>): boolean {
 	return accept(part, rules, capabilities).type !== "text";
 }

@@ -15,7 +15,6 @@ export interface EchoScript {
 	readonly parts: readonly ModelPart[];
 	readonly usage: TokenUsage | null;
 	readonly messageId: string | null;
-	/** Null if the model finished normally. */
 	readonly end: AnswerEnd | null;
 }
 

@@ -44,7 +44,6 @@ export class NumberVariables {
 		this.#loops.set(name, known === null || words === undefined ? null : [...(known ?? []), ...words]);
 	}
 
-	/** The values of variables that only loops set. */
 	values(): ReadonlyMap<string, readonly Word[]> {
 		const found = new Map<string, readonly Word[]>();
 		for (const [name, words] of this.#loops) {

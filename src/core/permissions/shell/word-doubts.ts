@@ -45,7 +45,6 @@ export function doubtOfPart(node: SyntaxNode): string | null {
 	}
 }
 
-/** Maximum nested expansions in one word. */
 const mostExpansions = 50;
 
 /** Whether the text may have too many nested expansions; the parsing cost grows with each level. */

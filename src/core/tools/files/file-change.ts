@@ -14,10 +14,8 @@ export type ChangeOperation = Exclude<FileOperation, "read">;
 
 export interface FileChange {
 	readonly location: Location;
-	/** Null for a new file. */
 	readonly before: Buffer | null;
 	readonly after: Buffer;
-	/** The texts for the displayed diff. */
 	readonly shown: { readonly before: string; readonly after: string };
 	readonly description: string;
 	readonly failureBrief: string;
@@ -29,7 +27,6 @@ export interface FileChange {
 
 export interface ChangeableFile {
 	readonly location: Location;
-	/** Null if the file does not exist. */
 	readonly before: Buffer | null;
 	/** Whether it is the plan file, which is written without approval. */
 	readonly isPlanFile: boolean;
@@ -151,7 +148,6 @@ export async function reportWhenApproved(
 	};
 }
 
-/** Prepares the call that asks for approval and then replaces the file. */
 export async function prepareFileChange(change: FileChange, session: ToolEnvironment): Promise<Preparation> {
 	const { location, before, after } = change;
 	const environment = environmentOf(change.isFree, session);

@@ -16,7 +16,6 @@ const growthLimit = 4 * 1024 * 1024;
 /** Maximum total characters that one call can search. */
 const searchLimit = 2 * 1024 * 1024 * 1024;
 
-/** Replacements joined per batch. */
 const batchSize = 10_000;
 
 export type EditedText =
@@ -84,7 +83,6 @@ export async function applyEdits(
 	return refuse("No replacements were made: the edits together leave the text as it is.");
 }
 
-/** Characters of the edit shown in its error message. */
 const quotedLength = 60;
 
 function quotedBeginning(text: string): string {

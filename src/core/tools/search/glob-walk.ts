@@ -171,7 +171,6 @@ class Walk {
 	}
 }
 
-/** Keeps the first of many paths, up to a limit. */
 class FirstPaths {
 	count = 0;
 	readonly #retained: number;

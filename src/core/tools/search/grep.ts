@@ -20,9 +20,7 @@ import {
 } from "./grep-output.ts";
 
 const timeout = 20_000;
-/**
- * Maximum bytes of results. Raw output may be larger to leave room for secrets, so that removing them has no visible effect.
- */
+/** Maximum bytes of results. Raw output may be larger, so that removing secrets has no visible effect. */
 const resultLimit = 20 * 1024 * 1024;
 const captureLimit = resultLimit + 8 * 1024 * 1024;
 const maximumColumns = 500;

@@ -38,7 +38,6 @@ export async function readPage(html: string, url: string): Promise<ReadPage> {
 	return { document, title };
 }
 
-/** The length of the prefix with at most `maximum` tags. */
 function lengthOfTags(html: string, maximum: number): number {
 	let at = -1;
 	for (let count = 0; count <= maximum; count += 1) {
