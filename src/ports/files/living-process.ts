@@ -10,7 +10,6 @@ const originSchema = v.object({
 	host: v.string(),
 	machine: v.optional(v.string()),
 	boot: v.optional(v.string()),
-	/** The process id namespace. */
 	namespace: v.optional(v.string()),
 	/** Start time of the process in ticks since boot: distinguishes it from a later process with the same id. */
 	started: v.optional(v.string()),

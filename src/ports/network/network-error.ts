@@ -52,7 +52,6 @@ export function connectTimeout(host: string, milliseconds: number): Error {
 	return Object.assign(error, { code: connectTimeoutCode });
 }
 
-/** The error of a server that is silent for too long. */
 export function silenceTimeout(milliseconds: number): Error {
 	return Object.assign(new Error(`nothing came for ${milliseconds / 1000} s`), { code: "ETIMEDOUT" });
 }

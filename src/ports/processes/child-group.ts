@@ -19,7 +19,6 @@ export type GroupEnd = "alive" | "gone" | "sealed";
 
 export interface ChildGroup {
 	readonly id: number;
-	/** Null for a child without input. */
 	readonly input: Writable | null;
 	readonly output: Readable;
 	readonly errors: Readable;

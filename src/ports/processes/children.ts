@@ -49,7 +49,6 @@ type Ended = RunOutcome["ended"];
 const noOutput = { output: "", errorOutput: "", outputBytes: 0, truncated: false, spilledTo: null };
 
 interface PipeReader {
-	/** Settles when both pipes are closed. */
 	readonly closed: Promise<unknown>;
 	received(): number;
 	isWaiting(): boolean;

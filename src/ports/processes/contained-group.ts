@@ -198,7 +198,6 @@ export async function startContainedGroup(
 		exit.resolve(toLostExit(statusText, exitCode, signal));
 	});
 
-	/** Whether the command and its group are gone. */
 	const isFinished = async (group: number): Promise<boolean> => {
 		if (reported?.isAlone === true || child.exitCode !== null || child.signalCode !== null) return true;
 		return reported !== null && ((await livingMembers(group)) ?? 0) <= ownProcesses;

@@ -46,7 +46,6 @@ export function findTrustedBubblewrap(searchPath: string | undefined, { writable
 	return null;
 }
 
-/** Descriptors of the contained shell. */
 export const statusDescriptor = 2;
 export const inputDescriptor = 3;
 export const outputDescriptor = 4;

@@ -41,9 +41,7 @@ export interface RunRequest {
 	readonly separateStderr?: boolean;
 	/** Uses the child's stdin and output live, instead of `input` and stored output. */
 	readonly conversation?: ChildStdio;
-	/**
-	 * Receives all output as it arrives, instead of memory; output after `limit` bytes is dropped. The caller closes the sink.
-	 */
+	/** Receives all output as it arrives, up to `limit` bytes, instead of memory. The caller closes the sink. */
 	readonly outputTo?: { readonly sink: OutputSink; readonly limit: number };
 	/** Called with each output chunk, in addition to its normal handling. Must not throw. */
 	readonly onOutput?: (source: "output" | "error", bytes: Buffer) => void;

@@ -15,9 +15,7 @@ export type ThreadOutcome =
 	| { readonly kind: "aborted" }
 	| { readonly kind: "failed"; readonly error: Error };
 
-/**
- * Runs a file in a thread. `data` is copied to it; `done` is its first message. Never rejects. The thread has ended by then.
- */
+/** Runs a file in a thread. `data` is copied; `done` is its first message. Resolves once it ended; never rejects. */
 export async function runThread(
 	file: string,
 	data: unknown,

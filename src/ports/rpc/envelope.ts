@@ -46,9 +46,7 @@ export interface EnvelopeRules {
 	readonly invalidResponse: ErrorObject | null;
 	unknownMethod(method: string): ErrorObject;
 	invalidParams(method: string, problem: ParamsProblem): ErrorObject;
-	/** The answer to a request beyond the concurrency limit. */
 	tooManyRequests(limit: number): ErrorObject;
-	/** The answer to a handler error. */
 	toErrorObject(thrown: unknown): ErrorObject;
 }
 

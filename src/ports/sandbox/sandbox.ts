@@ -40,7 +40,6 @@ export interface Sandbox {
 	close(): Promise<void>;
 }
 
-/** Maximum stored proxy refusals. */
 const denialLimit = 100;
 
 /** Milliseconds for the trial command. */

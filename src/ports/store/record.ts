@@ -57,7 +57,6 @@ export function toEventRecord({ seq, at, turnId, isFromLog, agentPath, body }: A
 	return { seq, at, turn: turnId, ...(isFromLog === true ? { log: true } : {}), ...agents, event: body };
 }
 
-/** Fields shared by a journal's events. */
 export interface RecordOrigin {
 	readonly sessionId: string;
 	readonly epoch: string;

@@ -90,7 +90,6 @@ export interface CommitOptions {
 
 /** The history's content when a session is opened. */
 export interface JournalSummary {
-	/** Stored usage of the session. */
 	readonly used: SessionUse;
 	readonly unfinishedCalls: readonly UnfinishedCall[];
 	/** Events of an interrupted main-agent step that are missing from the context: model output, requested calls, and results. */

@@ -30,7 +30,6 @@ export interface TaskRuntime {
 	/** The command's process and its group. */
 	readonly childPid: number | null;
 	readonly startedAt: number | null;
-	/** Time of the worker's last heartbeat. */
 	readonly heartbeatAt: number | null;
 	readonly updatedAt: number | null;
 	readonly finishedAt: number | null;
@@ -84,7 +83,6 @@ export interface StoredTask {
 	/** Records that the output was read up to this many bytes. */
 	noteSeen(outputSize: number): Promise<void>;
 	appendOutput(text: string): Promise<void>;
-	/** The last bytes of the output, and its total size. */
 	outputTail(limit: number): Promise<{ readonly bytes: Buffer; readonly size: number }>;
 	remove(): Promise<void>;
 }
@@ -119,7 +117,6 @@ export interface SinkDelivery {
 	readonly ackedAt: number | null;
 }
 
-/** The delivery status by sink. */
 export type Delivery = Readonly<Record<string, SinkDelivery>>;
 
 export const pendingDelivery: SinkDelivery = { status: "pending", claimedAt: null, ackedAt: null };

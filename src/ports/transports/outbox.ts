@@ -62,7 +62,6 @@ export class Outbox {
 		return this.#drainWaiter.promise;
 	}
 
-	/** Whether `ready` would wait. */
 	isFull(): boolean {
 		return this.queued() >= this.#limit;
 	}

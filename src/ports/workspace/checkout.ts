@@ -47,7 +47,6 @@ export interface Checkout {
 	readonly directory: string;
 	/** Paths that were not written, relative to the directory. */
 	readonly left: readonly LeftPath[];
-	/** Removes the directory again. */
 	discard(): Promise<void>;
 }
 
@@ -166,7 +165,6 @@ export async function copyHistory(from: string, to: string): Promise<void> {
 	await linkObjects(from, to);
 }
 
-/** Copies what is saved of a history. */
 export async function copySaved(from: HistoryPlace, to: HistoryPlace): Promise<void> {
 	const saved = await from.read();
 	if (saved === null) return;

@@ -14,7 +14,6 @@ export interface ReadPath {
 /** Never follows links or waits for a writer. */
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Attempts to read a file that is being written. */
 const attempts = 3;
 
 export async function readPath(target: string, sizeLimit: number): Promise<ReadPath | null> {

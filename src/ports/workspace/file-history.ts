@@ -87,7 +87,6 @@ export interface RestorePoint {
 	readonly at: number;
 }
 
-/** A path to restore. */
 export interface PlannedPath {
 	readonly path: string;
 	readonly target: Entry | null;
@@ -114,7 +113,6 @@ export interface Restored {
 }
 
 export interface FileCheckout extends Checkout {
-	/** Why unknown changes may exist: sentences. */
 	readonly reasons: readonly string[];
 	/** Writes the records from before, for a session in the new directory. */
 	writeHistory(directory: string, place?: HistoryPlace | undefined): Promise<void>;
@@ -202,7 +200,6 @@ export class FileHistory {
 		return this.#run(async () => this.#records.all.map(toView));
 	}
 
-	/** Previews a restore without changing anything. */
 	plan(point: RestorePoint): Promise<RestorePlan> {
 		return this.#run(() => this.#plan(point));
 	}
@@ -212,10 +209,7 @@ export class FileHistory {
 		return this.#tree.content(entry);
 	}
 
-	/**
-	 * Restores the plan except paths for which `leave` returns a reason. Also restores conflicts: leave unwanted ones. `id` names
-	 * the restore.
-	 */
+	/** Restores the plan, conflicts too, except paths for which `leave` returns a reason. `id` names the restore. */
 	restore(id: string, point: RestorePoint, leave: (planned: PlannedPath) => Promise<string | null>): Promise<Restored> {
 		return this.#run(async () => {
 			const plan = await this.#plan(point);
@@ -239,10 +233,7 @@ export class FileHistory {
 		});
 	}
 
-	/**
-	 * Writes the work directory into a new one, as it was at the point; null for now. Fails with `invalid-input` for an unusable
-	 * directory, or when the files exceed the limits.
-	 */
+	/** Writes the directory as of the point (null: now) into a new one. Fails `invalid-input` (unusable or too large). */
 	checkOut(point: RestorePoint | null, request: CheckoutRequest): Promise<FileCheckout> {
 		return this.#run(async () => {
 			const { limits } = this.#settings;

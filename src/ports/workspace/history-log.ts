@@ -100,7 +100,6 @@ export class HistoryLog {
 		this.#size += text.length;
 	}
 
-	/** Rewrites the log. */
 	async replace(lines: Iterable<LogLine>): Promise<void> {
 		const text = await toText(lines);
 		const temporary = `${this.#file}.tmp`;

@@ -22,7 +22,6 @@ export interface SavedHistory {
 }
 
 export interface HistoryPlace {
-	/** Null if nothing was saved. */
 	read(): Promise<SavedHistory | null>;
 	/** A saved content, compressed; null if it is not saved. */
 	content(id: ContentId): Promise<Uint8Array | null>;

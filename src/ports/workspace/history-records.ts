@@ -81,7 +81,6 @@ export class HistoryRecords {
 		return this.#combine(start);
 	}
 
-	/** Changes of records that began at this time or later. */
 	from(at: number): Combined {
 		const start = this.#all.findIndex((record) => record.at >= at);
 		return this.#combine(start === -1 ? this.#all.length : start);

@@ -5,7 +5,6 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { createSharedRun } from "../../base/shared-run.ts";
 
-/** History directory inside the session directory. */
 export const historyDirectory = "file-history";
 const sizeFile = "bytes";
 

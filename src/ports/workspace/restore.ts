@@ -32,7 +32,6 @@ export type RestoreList = v.InferOutput<typeof listSchema>;
 export interface RestoreServices {
 	/** The bytes of a content; null if lost. */
 	content(entry: FileEntry): Promise<Buffer | null>;
-	/** The current state of a path. */
 	capture(target: string): Promise<Entry | null>;
 }
 
@@ -76,10 +75,7 @@ export async function removeList(file: string): Promise<void> {
 	await unlink(file);
 }
 
-/**
- * Brings each path to its target state. Leaves paths in neither the target nor the earlier state, so that it can be repeated
- * after a crash. Returns the untouched paths.
- */
+/** Repeatable after a crash: leaves and returns paths that are in neither their earlier nor their target state. */
 export async function carryOut(steps: readonly RestoreStep[], services: RestoreServices): Promise<readonly LeftPath[]> {
 	const run = new RestoreRun(services);
 	const deepestFirst = steps.toSorted((one, other) => other.path.length - one.path.length);

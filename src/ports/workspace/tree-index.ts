@@ -46,7 +46,6 @@ export interface Scan {
 	/** Why the scan is incomplete: sentences. */
 	readonly reasons: readonly string[];
 	readonly lines: readonly LogLine[];
-	/** Whether there were too many files to scan. */
 	readonly isTooMany: boolean;
 }
 
@@ -112,7 +111,6 @@ export class TreeIndex {
 		return [{ kind: "stored", bytes: this.#bytes }];
 	}
 
-	/** Adds the contents it needs. */
 	addNeeded(needed: Set<ContentId>): void {
 		for (const { entry } of this.#paths.values()) addContent(entry, needed);
 	}
@@ -136,7 +134,6 @@ export class TreeIndex {
 		return read === null ? null : await this.#stored(read, isOwn);
 	}
 
-	/** Records the current state of a path. */
 	note(target: string, entry: Entry | null): readonly LogLine[] {
 		if (!this.#isKnown && !this.#paths.has(target)) return [];
 		if (entry === null) this.#paths.delete(target);
@@ -155,12 +152,10 @@ export class TreeIndex {
 		return found;
 	}
 
-	/** The known state of a path, or undefined. */
 	find(target: string): Entry | undefined {
 		return this.#paths.get(target)?.entry;
 	}
 
-	/** Whether scans include this path. */
 	async covers(target: string): Promise<boolean> {
 		const roots = await this.#resolvedRoots();
 		if (!roots.some((root) => target.startsWith(root + path.sep))) return false;
@@ -344,7 +339,6 @@ export class TreeIndex {
 	}
 }
 
-/** Files read and stored in parallel. */
 const concurrency = 8;
 
 async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {

@@ -18,10 +18,8 @@ export interface WalkRequest {
 	isLater(directory: string): boolean;
 	/** Whether a file or link is as it was, so that the walk only counts it. */
 	isKnown(target: string, stats: Stats): boolean;
-	/** Excluded with all their contents. */
 	readonly excluded: ReadonlySet<string>;
 	readonly fileLimit: number;
-	/** Results of earlier walks. */
 	readonly listings: Listings;
 	/** Milliseconds since the epoch. */
 	readonly startedAt: number;
@@ -36,7 +34,6 @@ export interface Walk {
 	readonly unreadable: string[];
 	/** Paths with names that are not UTF-8. */
 	readonly unnamed: string[];
-	/** Whether it ended at the file limit. */
 	isTooMany: boolean;
 }
 
@@ -46,7 +43,6 @@ export function newWalk(): Walk {
 
 const repositoryName = ".git";
 
-/** Adds everything below the roots to the walk. */
 export async function walk(request: WalkRequest, result: Walk): Promise<void> {
 	const pace = createPace();
 	const waiting = request.roots.map((root) => [root, lstat(root)] as const);
@@ -76,7 +72,6 @@ export async function walk(request: WalkRequest, result: Walk): Promise<void> {
 	}
 }
 
-/** The paths in a directory that are walked. */
 function list(directory: string, own: Stats | null, request: WalkRequest, result: Walk): readonly string[] {
 	let names: string[];
 	try {
@@ -154,7 +149,6 @@ export class Listings {
 	}
 }
 
-/** Metadata of one path; null if missing. */
 export function look(target: string): Seen | null {
 	const stats = lstat(target);
 	return stats === null ? null : toSeen(stats);
@@ -189,7 +183,6 @@ function toSeen(stats: Stats): Seen {
 	};
 }
 
-/** Whether the stamp is that of these stats. */
 export function hasStamp(stats: Stats, stamp: Stamp): boolean {
 	return (
 		stats.size === stamp.size &&

@@ -1,6 +1,5 @@
 import type { Answer } from "./exchange.ts";
 
-/** Statuses for which the platform allows no body. */
 const withoutBody: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
 
 export interface AnswerPlace {

@@ -1,6 +1,5 @@
 import type { RequestParts } from "./request-parts.ts";
 
-/** Maximum redirects per request. */
 export const redirectLimit = 20;
 
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

@@ -5,7 +5,6 @@ import { isOneFile } from "../../../base/program-form.ts";
 import { confinedProxyPort } from "./confinement.ts";
 import { joinSockets } from "./joined-sockets.ts";
 
-/** Maximum connections per command. */
 const connectionLimit = 256;
 
 /** The subcommand that runs the listener in the single-file program. */

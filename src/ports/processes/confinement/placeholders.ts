@@ -37,7 +37,6 @@ interface FoundPlaceholder {
 	readonly owners: keyof typeof placeholderTimes;
 }
 
-/** Null when missing or not a placeholder. */
 function findPlaceholder(place: string): FoundPlaceholder | null {
 	try {
 		const status = lstatSync(place, { throwIfNoEntry: false });

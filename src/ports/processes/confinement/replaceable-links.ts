@@ -15,7 +15,6 @@ export function statusOf(file: string): Stats | null {
 	}
 }
 
-/** Null if no longer a link. */
 function targetOf(link: string): string | null {
 	try {
 		return readlinkSync(link);

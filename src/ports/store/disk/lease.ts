@@ -25,9 +25,7 @@ import { withStorageError } from "./logs/storage-error.ts";
 /** Milliseconds after which a newcomer gets the session in any case. */
 const leasePatience = 3_000;
 const pollInterval = 20;
-/**
- * The last part of that time, for a write in progress during the takeover: the holder checks the lease before any further write.
- */
+/** The end of that time, for writes during the takeover: the holder checks the lease before any further write. */
 const lastWriteTime = 250;
 /** Milliseconds within which late writes finish before a newcomer reads them, with time left for the write. */
 const lateWriteTime = 100;
@@ -192,10 +190,7 @@ export async function findHolder(files: Files, leasePath: string): Promise<Lease
 	return holder === null || livenessOf(holder) === "ended" ? null : toLeaseHolder(holder);
 }
 
-/**
- * How to treat a holder on another machine: "asked" asks whether it is alive, for the takeover waiting time; the others assume it
- * is living or ended.
- */
+/** How to treat a holder on another machine: ask it during the waiting time, or assume that it is living or ended. */
 type Elsewhere = "asked" | "living" | "ended";
 
 /** Takes the lease unless a living process holds it; then fails with the result of `toError`. */

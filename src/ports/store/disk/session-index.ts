@@ -234,8 +234,7 @@ export function createSessionIndex(options: {
 		setLastSession: setLast,
 		async setLastSessionSoon(workDir, id) {
 			const wait = markedAt + soon - options.clock.monotonic();
-			// If no other session of this process alternates, the file is usually current; and if another process has written it,
-			// this write must not be late.
+			// Alone, the file is usually current; and if another process has written it, this write must not be late.
 			const isAlone = written.get(workDir) === id && !later.has(workDir);
 			if (isAlone || (wait <= 0 && withdrawLater === null)) return await setLast(workDir, id);
 			later.set(workDir, id);

@@ -76,9 +76,7 @@ async function readStart(files: Files, events: string): Promise<number | null> {
 	return null;
 }
 
-/**
- * All files below a directory. Links are not followed: they may lead anywhere, or form cycles. Empty for a missing directory.
- */
+/** All files below a directory; empty if missing. Links are not followed: they may lead anywhere or form cycles. */
 export async function listFiles(files: Files, root: string): Promise<FileListing> {
 	const found: StoredFile[] = [];
 	const leftOut: { readonly name: string; readonly reason: string }[] = [];

@@ -6,7 +6,6 @@ import { applyChange, isEmpty, type MemorySession, toCommit } from "./memory-dat
 import { type MemoryData, type Places, toSessions } from "./memory-sessions.ts";
 import { openMemoryBackground, type Write } from "./memory-tasks.ts";
 
-/** Events read back per batch. */
 const batchLength = 256;
 
 function openMemoryAgent(agents: MemorySession["agents"], description: AgentDescription, write: Write): StoredAgent {

@@ -32,7 +32,6 @@ export class MemoryData {
 		return loaded() ?? read.session;
 	}
 
-	/** The work directory of a session with activity; null if there is none with this id. */
 	async workDirOf(id: string): Promise<string | null> {
 		for (const [workDir, sessions] of this.workDirs) {
 			const session = sessions.get(id);

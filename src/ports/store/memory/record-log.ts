@@ -87,7 +87,6 @@ async function* readRecords(records: SessionRecords, id: string): AsyncGenerator
 	}
 }
 
-/** Null if the session does not exist. */
 export async function readSession(
 	records: SessionRecords,
 	id: string,

@@ -79,7 +79,6 @@ const changeSchema = v.variant("type", [
 	v.object({ type: v.literal("notification"), event: v.unknown(), delivery: v.unknown() }),
 ]);
 
-/** The first record of a session. */
 export type SessionHead = Pick<v.InferOutput<typeof headSchema>, "workDir" | "epoch">;
 
 export function toHeadRecord({ workDir, epoch }: SessionHead): string {

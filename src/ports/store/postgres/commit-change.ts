@@ -19,7 +19,6 @@ const summaryInterval = 2_000;
 
 export interface Change {
 	readonly events: readonly AgentEvent[];
-	/** Each commit's numbered events. */
 	readonly numbered: readonly (readonly AgentEvent[])[];
 	readonly lastSeq: number;
 	readonly generation: number;
@@ -49,9 +48,7 @@ export function hasContent({ events = [], context, state }: Batch): boolean {
 	return changesContext || (state !== undefined && Object.keys(state).length > 0) || events.some(isDurable);
 }
 
-/**
- * Computes the effect of these commits on the data stored `now`. `summarySeq` is the last event number in the stored summary.
- */
+/** The effect of these commits on the data stored `now`. `summarySeq` is the last event in the stored summary. */
 export function toChange(
 	now: Change,
 	commits: readonly Commit[],

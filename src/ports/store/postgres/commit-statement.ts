@@ -17,7 +17,6 @@ export interface CommittedRow {
 	readonly holder: string;
 	readonly term: number;
 	readonly version: number;
-	/** Whether the state in the row differs from the known one. */
 	readonly isStateStale: boolean;
 }
 

@@ -1,9 +1,7 @@
 // The database address and connection options, parsed from a URL such as `postgresql://me@db.example:5432/agents`.
 import { KernelError } from "../../../base/errors.ts";
 
-/**
- * Encryption: none, without certificate verification, with the authority verified, or with authority and host name verified.
- */
+/** Encryption: none, unverified, with the authority verified, or with authority and host name verified. */
 export const tlsModes = ["disable", "require", "verify-ca", "verify-full"] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
@@ -82,7 +80,6 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
 	};
 }
 
-/** Whether the connection stays on this machine. */
 export function isLocal({ host }: DatabaseAddress): boolean {
 	return host.startsWith("/") || host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

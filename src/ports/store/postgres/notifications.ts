@@ -58,7 +58,6 @@ export class Notifications {
 		}
 	}
 
-	/** Listens until the connection is lost. */
 	async #listenOnce(onReady: () => void): Promise<void> {
 		const client = (await this.#connections()).createClient();
 		const ending = new AbortController();

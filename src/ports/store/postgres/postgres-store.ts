@@ -190,9 +190,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 		await session.close({ becomesLast: false });
 	};
 
-	/**
-	 * Gives back a session that was taken and could not be opened: otherwise no other process would take it while this one lives.
-	 */
+	/** Gives back a session that could not be opened: no other process would take it while this one lives. */
 	const giveBack = async (id: string, { holder, term }: { readonly holder: string; readonly term: number }) => {
 		try {
 			await database.query(`update ${schema}.session set holder = null where id = $1 and holder = $2 and term = $3`, [

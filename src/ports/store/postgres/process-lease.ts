@@ -104,9 +104,7 @@ export class ProcessLease {
 		}
 	}
 
-	/**
-	 * Marks the sessions held under this process id as lost, because its lease has expired. `current` then registers a new id.
-	 */
+	/** Marks sessions held under this id as lost: its lease expired. `current` then registers a new id. */
 	lapse(holder: string): void {
 		if (this.#id === holder) this.#id = null;
 		for (const session of [...this.#held]) {

@@ -18,8 +18,7 @@ function newest(known: readonly Migration[]): number {
 }
 
 async function readVersion(query: Query, schema: string): Promise<number> {
-	// Queries the catalog instead of the table: the connection may have cached, before waiting for the lock, that no such table
-	// exists.
+	// Queries the catalog: the connection may have cached, before waiting for the lock, that no such table exists.
 	const [found] = await query(
 		`select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 		where '"' || replace(n.nspname, '"', '""') || '"' = $1 and c.relname = 'schema_version'`,

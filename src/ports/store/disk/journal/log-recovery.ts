@@ -181,8 +181,7 @@ export async function recoverContext(
 	}
 	if (await isOfEarlierStage(source, journal, log.path, size)) return rewrite();
 	const recovered = await rewrite();
-	// Another program starts with its own checkpoint. Rows before a replacement are known from the tail alone only if their
-	// position is.
+	// Another program starts with a checkpoint. From the tail alone, earlier rows are known only if their position is.
 	const isPlaced = stages.slice(0, -1).every(({ base }) => base !== null);
 	const ours = isPlaced ? contextLines(recovered.rows ?? []) : everyContextLine(source, journal.range);
 	const repeated = await findLines(ours, others.rows);

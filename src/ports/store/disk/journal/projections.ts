@@ -86,8 +86,7 @@ export function createProjections(options: ProjectionOptions): Projections {
 		if (outdated.has("context")) await attempt("context", () => rewriteContext(end));
 		else if (changes.length > 0)
 			await attempt("context", async () => {
-				// The new file replaces the old one by rename: after a power loss, it must not meet a journal that only knows the old
-				// one.
+				// After a power loss, the rename must not meet a journal that only knows the old file.
 				if (changes.some(({ kind }) => kind === "replace")) await options.syncJournal();
 				for (const change of joinedAppends(changes)) await context.change(change);
 			});

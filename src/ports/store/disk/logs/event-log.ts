@@ -68,7 +68,6 @@ export async function* readEventBatches(
 	if (skipped > 0) source.log.warn("lines of the event log could not be read", { path: source.path, skipped });
 }
 
-/** An event with its number in the log. */
 export type NumberedEvent = AgentEvent & { readonly seq: number };
 
 function toNumberedEvent(

@@ -9,7 +9,6 @@ const endLength = 64 * 1024;
 const newline = 0x0a;
 
 export interface FoundFiles extends FileReader {
-	/** Records that the directory has no files. */
 	noteMissing(directory: string): void;
 	/** The file's status if it ends with a complete line and any later change will show in it; else null. */
 	wholeStatus(file: string, now: number): Promise<FileStatus | null>;

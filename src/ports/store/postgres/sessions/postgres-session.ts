@@ -127,7 +127,6 @@ export async function openPostgresSession(
 	};
 	if (options.isView !== true) lease.hold(held);
 
-	/** Finds out why a statement of this process had no effect. */
 	const onRefused = async (): Promise<void> => {
 		const now = await readSessionRow(database, id);
 		const lose = (why: string): void => {

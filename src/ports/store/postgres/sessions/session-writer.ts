@@ -69,7 +69,6 @@ interface WaitingCommit extends Commit {
 
 /** Milliseconds that an unsynced commit waits for others to be sent with it. */
 const gathering = 2;
-/** Maximum commits per statement. */
 const longestGroup = 500;
 const firstRetry = 50;
 const longestRetry = 1_000;
