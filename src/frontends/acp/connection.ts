@@ -13,7 +13,6 @@ import { type InitializeParams, type InitializeResult, initializeParamsSchema, s
 
 const { methods: shapes } = acpProtocol;
 
-/** The capabilities of a client that declared none. */
 const unknownClient: AttachedClient = {
 	capabilities: v.parse(initializeParamsSchema, { protocolVersion: servedVersion }).clientCapabilities,
 	info: null,

@@ -35,7 +35,6 @@ export function signInMethods(client: ClientCapabilities): readonly AuthMethod[]
 	return [...(client.elicitation.url || !inTerminal ? [browser] : []), ...(inTerminal ? [terminal] : [])];
 }
 
-/** The parts of the kernel that sign-in uses. */
 export interface SignInKernel extends Pick<HostApi, "account" | "identifiers"> {
 	readonly sessions: Pick<HostApi["sessions"], "models">;
 }

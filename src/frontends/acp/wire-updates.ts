@@ -47,7 +47,6 @@ const terminal_id = v.string();
 export const callMetaSchema = v.object({
 	/** Opens a terminal that shows the call's output. */
 	terminal_info: v.exactOptional(v.object({ terminal_id, cwd: v.string() })),
-	/** More output. */
 	terminal_output: v.exactOptional(v.object({ terminal_id, data: v.string() })),
 	terminal_exit: v.exactOptional(
 		v.object({ terminal_id, exit_code: v.nullable(v.number()), signal: v.nullable(v.string()) }),

@@ -7,7 +7,6 @@ import { ClientRefusal, type Frames } from "./frames.ts";
 import { mcpAnswerSchema } from "./wire.ts";
 
 const protocolVersion = "2025-06-18";
-/** Maximum pages of a tool list. */
 const mostPages = 100;
 
 const toolSchema = v.object({

@@ -44,7 +44,6 @@ export class ClientHooks {
 		this.applied = Object.fromEntries(applied);
 	}
 
-	/** What the session is to ask about. */
 	subscriptions() {
 		return [...this.#byEvent]
 			.filter(([event]) => !ownPoints.has(event))

@@ -80,7 +80,6 @@ export class Permissions {
 		return verdict;
 	}
 
-	/** Asks the client, if it decides about tools. */
 	async ask(
 		call: AskedCall,
 		suggestions: readonly PermissionUpdate[],

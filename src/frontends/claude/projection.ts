@@ -147,7 +147,6 @@ export class Projection {
 	}
 }
 
-/** Null for parts without a block. */
 function toBlock(part: ContentPart): object | null {
 	switch (part.type) {
 		case "text":

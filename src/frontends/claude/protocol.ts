@@ -27,7 +27,6 @@ export const claudeProtocol = {
 
 export type ControlName = keyof (typeof claudeProtocol)["methods"];
 
-/** Requests refused by name. */
 export const refusedRequests = [
 	"mcp_set_servers",
 	"mcp_toggle",

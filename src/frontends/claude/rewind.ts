@@ -12,7 +12,6 @@ type RewindRequest = v.InferOutput<typeof rewindSchema>;
 type RewindAnswer = v.InferInput<typeof rewindAnswerSchema>;
 type Session = Pick<SessionApi, "events" | "send" | "workDir">;
 
-/** The turns of a session by the keys that they were started with. */
 export class KeyedTurns {
 	readonly #session: Session;
 	readonly #turns = new Map<string, string>();

@@ -137,7 +137,6 @@ export function toClientCall(own: string, input: unknown): ClientCall {
 	return { name: isSeveral ? several : first, input: name.toClient(members) };
 }
 
-/** Parses the model's JSON arguments and renames them for the client. */
 export function readClientCall(own: string, written: string | null): ClientCall {
 	return toClientCall(own, parseArguments(written));
 }

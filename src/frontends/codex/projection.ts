@@ -337,7 +337,6 @@ function entryOf(type: EventType): Entry<EventType> {
 	return entries[type] as Entry<EventType>;
 }
 
-/** Collects a history's turns with their items. */
 export class TurnCollector {
 	readonly #turns: Turn[] = [];
 

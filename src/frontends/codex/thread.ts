@@ -19,7 +19,6 @@ export interface ThreadClient {
 	readonly version: string;
 	/** Whether it supports requests marked as experimental: questions. */
 	readonly isExperimental: boolean;
-	/** Notifications not to send. */
 	readonly unwanted: ReadonlySet<string>;
 }
 
@@ -85,7 +84,6 @@ export class AttachedThread {
 		return new AttachedThread(handle, attachment, settings, client, peer, log);
 	}
 
-	/** The session when the client attached. */
 	get snapshot(): SessionSnapshot {
 		return this.#attachment.snapshot;
 	}

@@ -17,7 +17,6 @@ export interface RequestTimes {
 }
 
 export interface HttpServerOptions {
-	/** Null for plain HTTP. */
 	readonly tls: TlsFiles | null;
 	readonly times: RequestTimes;
 	readonly connectionLimit: number;

@@ -40,11 +40,9 @@ export type FindDirectories = (
 
 export interface MethodParts {
 	readonly sessions: SessionsApi;
-	/** The workers that run the sessions; absent if this process does. */
 	readonly workers?: ListWorkers;
 	readonly queues: Omit<PromptQueues, "watch" | "close">;
 	readonly setup: Setup | null;
-	/** Absent if the sessions run on another machine. */
 	readonly findDirectories?: FindDirectories;
 	readonly server: { readonly name: string; readonly version: string };
 }

@@ -115,7 +115,6 @@ class SessionQueue {
 	/** Settles once all earlier work is done. */
 	#last: Promise<unknown> = Promise.resolve();
 	#pending = 0;
-	/** The session while its turns are followed. */
 	#following: { readonly handle: SessionHandle; readonly attachment: Attachment } | null = null;
 	/** The last event read; null if no event can be missed after the next attachment. */
 	#seen: Cursor | null = null;

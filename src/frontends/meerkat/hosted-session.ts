@@ -93,7 +93,6 @@ export class HostedSession {
 		this.pump = new EventPump(session, peer, (event) => this.#project(event), kernelApi.log);
 	}
 
-	/** Attaches to the session and sends its events to the client. */
 	static async attach(
 		handle: SessionHandle,
 		kernelApi: Pick<HostApi, "log">,

@@ -12,7 +12,6 @@ import type {
 	InjectContextResult,
 } from "./wire/wire-inputs.ts";
 
-/** Maximum characters of an event, as the model gets it. */
 const longestEvent = 256 * 1024;
 
 function toName({ source, idempotency_key: key }: InjectContextParams): string | null {
@@ -38,7 +37,6 @@ function inOrder(value: unknown): unknown {
 	return Object.fromEntries(names.map((name) => [name, inOrder(value[name])]));
 }
 
-/** How the text of an event begins. */
 const eventHead = "External event via";
 
 export function toEventBlocks(events: readonly ExternalEvent[]): readonly Block[] {

@@ -38,7 +38,6 @@ const { methods: shapes } = meerkatProtocol;
 /** Default and maximum messages per response, in the contract. */
 const standardPage = 100;
 const longestPage = 1000;
-/** Default sessions per response. */
 const standardList = 100;
 
 const notOfOneTurn = { additional_instructions: null, turn_tool_overlay: null };

@@ -6,7 +6,6 @@ import { NamedError } from "./errors.ts";
 import type { EventEnvelope, SeedEvent } from "./wire/wire-events.ts";
 import type { StreamCloseResult, StreamEnd, StreamOpenResult } from "./wire/wire-streams.ts";
 
-/** Maximum open subscriptions per connection. */
 const maximumStreams = 256;
 
 /** Closed subscriptions whose ids are still known. */
@@ -70,7 +69,6 @@ export class SessionStreams {
 		return this.#open.size > 0 && [...this.#open.values()].some((stream) => stream.sessionId === sessionId);
 	}
 
-	/** The message to send for a session event. */
 	take(sessionId: string, event: SeedEvent | EventEnvelope): readonly StreamEvent[] {
 		if (this.#open.size === 0) return [];
 		return [...this.#open].flatMap(([stream_id, stream]) => {

@@ -23,7 +23,6 @@ const ofCreate = [
 	"turn_tool_overlay",
 ] as const;
 
-/** The fields that `turn/start` accepts. */
 const ofTurn: ReadonlySet<string> = new Set([
 	"session_id",
 	"prompt",

@@ -3,7 +3,6 @@ import type { CodexPlace } from "../codex/threads.ts";
 import type { Realm } from "../meerkat/realm/realm.ts";
 import type { HostDialect } from "../shared/dialect.ts";
 
-/** Settings of the offered dialects. */
 export interface OfferSettings {
 	readonly contract: ContractVersion;
 	readonly realm: Realm | null;

@@ -42,7 +42,6 @@ export interface Account {
 
 export interface HostApi extends Omit<KernelApi, "session" | "compatibility"> {
 	readonly sessions: SessionsApi;
-	/** Null if sign-in is not available. */
 	readonly account: Account | null;
 	readonly documents: SettingsDocuments;
 	readonly clock: Clock;

@@ -3,7 +3,6 @@ import type { ActsOn } from "../../ports/rpc/methods.ts";
 
 export interface MethodShape {
 	readonly params: v.GenericSchema;
-	/** Null if there is no response. */
 	readonly result: v.GenericSchema | null;
 	readonly actsOn?: ActsOn;
 }
@@ -17,6 +16,5 @@ export interface Protocol {
 	readonly methods: Readonly<Record<string, MethodShape>>;
 	/** By type; null for an event without a payload. */
 	readonly events: Readonly<Record<string, v.GenericSchema | null>>;
-	/** By type. */
 	readonly requests: Readonly<Record<string, RequestShape>>;
 }

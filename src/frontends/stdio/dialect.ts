@@ -17,7 +17,6 @@ import {
 	readParams,
 } from "../shared/public-operations.ts";
 
-/** Attachments that one client may have open. */
 const mostStreams = 10_000;
 const batchLimit = 512;
 

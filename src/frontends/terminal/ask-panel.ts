@@ -5,7 +5,6 @@ import { linesOf } from "./describe.ts";
 import { Choice, Panel } from "./panel.ts";
 import type { Theme } from "./theme.ts";
 
-/** Lines of a command or diff to show; the rest is counted. */
 const shownLines = 30;
 
 export interface AskOutcome {

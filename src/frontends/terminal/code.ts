@@ -24,7 +24,6 @@ export class Code {
 		return found.map((tokens) => this.#paint(tokens, (plain) => plain));
 	}
 
-	/** The markdown style whose code is colored. */
 	get markdown(): Theme["markdown"] {
 		return { ...this.#theme.markdown, highlightCode: (text, language = "") => this.lines(text, language) };
 	}

@@ -27,7 +27,6 @@ export interface RewindParts {
 }
 
 const actions = { create: "bring back", change: "restore", delete: "delete" } as const;
-/** Files that the preview names. */
 const shownFiles = 12;
 
 export async function chooseRewind(parts: RewindParts): Promise<void> {

@@ -7,7 +7,6 @@ type Price = ModelsListResult["options"][number]["price"];
 type Ended = Extract<TurnEvent, { type: "call.ended" }>;
 type Todos = Extract<Ended["display"][number], { readonly items: unknown }>["items"];
 
-/** Entries of the list that are shown. */
 const shownTodos = 8;
 const marks = { pending: "☐", in_progress: "▸", done: "☑" } as const;
 

@@ -6,7 +6,6 @@ import type { Theme } from "./theme.ts";
 
 const liveLines = 8;
 const endedLines = 4;
-/** Lines of a diff that a card shows. */
 const diffLines = 40;
 const keptOutput = 20_000;
 

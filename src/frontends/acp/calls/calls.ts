@@ -16,7 +16,6 @@ export interface Call {
 	readonly steps: string[];
 }
 
-/** Maximum lines about a subagent's work. */
 const maximumSteps = 10;
 
 type Origin = Pick<AgentEvent, "agentPath" | "turnId">;

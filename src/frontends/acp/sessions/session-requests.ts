@@ -286,7 +286,6 @@ export class SessionRequests {
 		return { stopReason: "end_turn" };
 	}
 
-	/** Cancels a session's prompts, if any. */
 	async cancel(id: string): Promise<void> {
 		const prompts = this.#prompts.get(id);
 		// Without a prompt, nothing of this client runs in the session.

@@ -1,6 +1,5 @@
 export interface ChangedText {
 	readonly path: string;
-	/** Null for a new file. */
 	readonly oldText: string | null;
 	readonly newText: string;
 }

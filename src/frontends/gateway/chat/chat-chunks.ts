@@ -15,7 +15,6 @@ const finishReasons = {
 
 type Kind = "text" | "reasoning";
 
-/** The browser's current state of the message. */
 export interface MessageState {
 	/** Events up to here are included. */
 	readonly from: Cursor;

@@ -30,12 +30,9 @@ export const closeCodes = {
 	silent: 4408,
 } as const;
 
-/** The Agent Client Protocol with all sessions, or Kimi Wire with one. */
 export type SocketVisit = { readonly dialect: "acp" } | { readonly dialect: "kimi"; readonly session: SessionApi };
 
-/**
- * Speaks a protocol over a transport until the client disconnects or the signal aborts at shutdown, then closes the transport.
- */
+/** Speaks a protocol until the client disconnects or the signal aborts at shutdown, then closes the transport. */
 export type Converse = (visit: SocketVisit, transport: LineTransport, signal: AbortSignal) => Promise<void>;
 
 export interface SocketParts {

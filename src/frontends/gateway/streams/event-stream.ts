@@ -16,7 +16,6 @@ import type { EventSink } from "./event-sink.ts";
 export const heartbeat = 15_000;
 /** Milliseconds between writes of volatile events; text added meanwhile is merged into one event. */
 export const mergeSpan = 25;
-/** Maximum volatile events waiting to be merged. */
 const mergeLimit = 256;
 
 export interface StreamOptions {

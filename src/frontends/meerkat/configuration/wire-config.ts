@@ -15,7 +15,6 @@ export const configPatchParamsSchema = v.pipe(
 );
 export type ConfigPatchParams = v.InferOutput<typeof configPatchParamsSchema>;
 
-/** The configuration in the current contract. */
 const configEnvelopeSchema = v.object({
 	config: configViewSchema,
 	generation: count,

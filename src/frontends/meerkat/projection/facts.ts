@@ -50,7 +50,6 @@ export function formUsage({ outcome }: EventBodyOf<"turn.ended">): readonly Toke
 	return outcome?.status === "finished" ? (outcome.formed?.usage ?? []) : [];
 }
 
-/** The facts after one more event. */
 export function withEvent(facts: SessionFacts, { body, agentPath, at }: AgentEvent): SessionFacts {
 	const updated = { ...facts, updatedAt: at };
 	if (body.type === "status.changed") {

@@ -42,7 +42,6 @@ export interface ProjectionSettings {
 	readonly sessionId: string;
 	readonly model: ModelName;
 	readonly facts: SessionFacts;
-	/** The error text of a failed run. */
 	describe(outcome: Exclude<TurnOutcome, { status: "finished" | "truncated" | "max-steps" }>): string;
 }
 
@@ -63,7 +62,6 @@ interface Early {
 
 type Entry<T extends EventType> = (body: EventBodyOf<T>, event: AgentEvent, state: State) => readonly MeerkatEvent[];
 
-/** The HTTP status of a provider that limits requests. */
 const tooManyRequests = 429;
 const nothing: readonly MeerkatEvent[] = [];
 const ignored = () => nothing;

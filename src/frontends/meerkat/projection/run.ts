@@ -60,7 +60,6 @@ export class Run {
 	/** Text from a command instead of the model. */
 	#plainText = "";
 	#denials: Denial[] = [];
-	/** Call denials of hooks, by call id. */
 	readonly #deniedCalls = new Map<string, CallDenial>();
 	denial: string | null = null;
 

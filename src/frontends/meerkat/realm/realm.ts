@@ -5,7 +5,6 @@ export interface Realm {
 	readonly id: string;
 	/** This process's name in the realm; null for none. */
 	readonly instance: string | null;
-	/** How its sessions are stored. */
 	readonly backend: "jsonl" | "memory";
 }
 

@@ -38,7 +38,6 @@ export const toolFilterSchema = v.union(
 	'must be "All", {"Allow":[…]} or {"Deny":[…]}, with names of tools',
 );
 
-/** The fields of `session/create` and `turn/start`. */
 export const inputFields = {
 	/** Messages before the prompt that stay in the conversation; contract only, like all of these. */
 	injected_context: nullish(

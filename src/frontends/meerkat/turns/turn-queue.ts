@@ -1,6 +1,5 @@
 import { KernelError } from "../../../base/errors.ts";
 
-/** Maximum waiting turns per session. */
 export const maximumQueue = 64;
 
 interface Line {

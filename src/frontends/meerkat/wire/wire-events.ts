@@ -71,7 +71,6 @@ const identity = {
 		}),
 	),
 };
-/** How the tokens of a model call were counted. */
 export const accountingSchema = v.object({
 	provider: text,
 	model: text,
