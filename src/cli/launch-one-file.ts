@@ -3,7 +3,6 @@ import path from "node:path";
 import { runInGateway } from "./attach/relayed-command.ts";
 import { exitSoon } from "./process/process-exit.ts";
 
-/** The signals clients send to stop the program. */
 const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Milliseconds of startup, during which the build delays JIT optimization. */

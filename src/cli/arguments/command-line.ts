@@ -183,7 +183,6 @@ function parseCommand(
 	return toHost(call.kind, `the command '${name}'`, others, conventions);
 }
 
-/** Modes that serve many sessions. */
 type HostMode = "rpc" | "acp" | "stdio";
 
 const aboutOne: readonly FlagKey[] = ["session", "continue", "print", "quiet", "wire", "ui"];

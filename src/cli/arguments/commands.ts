@@ -40,7 +40,6 @@ export type CommandCall =
 	| { readonly kind: "fake"; readonly call: FakeCall }
 	| { readonly kind: "codex"; readonly action: CodexAction }
 	| { readonly kind: "login" | "logout"; readonly json: boolean }
-	/** Parsed when the command runs. */
 	| { readonly kind: "record"; readonly typed: readonly string[] }
 	/** The program flags after the command name. */
 	| { readonly kind: "rpc" | "acp" | "stdio"; readonly words: readonly string[] }
@@ -52,7 +51,6 @@ export type CommandCall =
 export interface Form {
 	readonly words: string;
 	readonly about?: string;
-	/** Completion candidates for its words. */
 	readonly offers?: Offers;
 }
 

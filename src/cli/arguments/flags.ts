@@ -64,7 +64,6 @@ export interface Flag {
 	readonly key: FlagKey;
 	readonly names: readonly [string, ...string[]];
 	readonly value: string | null;
-	/** Whether the value may be omitted. */
 	readonly valueIsOptional?: true;
 	readonly offers?: Offers;
 	readonly about: string;

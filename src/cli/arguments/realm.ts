@@ -12,7 +12,6 @@ export interface RealmChoice {
 	/** The parent directory of all realms, as typed; null means the program's own. */
 	readonly stateRoot: string | null;
 	readonly backend: RealmBackend;
-	/** The name of this process in the realm. */
 	readonly instance: string | null;
 }
 

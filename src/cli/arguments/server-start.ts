@@ -7,7 +7,6 @@ export type ServerStart =
 	| { readonly kind: "serve"; readonly options: ServeOptions & { readonly session: NamedSession } }
 	/** List the sessions that the flag could name. */
 	| { readonly kind: "list-sessions"; readonly flag: string }
-	/** Explain the program and how to start it. */
 	| { readonly kind: "explain" };
 
 export function toServerStart(options: ServeOptions, executable: string, isTerminal: boolean): ServerStart {

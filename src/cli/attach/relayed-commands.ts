@@ -147,7 +147,6 @@ function openTransport(socket: Socket): LineTransport {
 export const toNotice = ({ ignored }: ConfigOverrides): string =>
 	ignored.map((key) => `--config ${key} has no effect here.\n`).join("");
 
-/** What the command line adds to sessions. */
 export function toCommandOptions(
 	{ mcpServers, writable, thinking }: ConfigOverrides,
 	{ cwd, environment }: Pick<RelayedProcess, "cwd" | "environment">,

@@ -11,7 +11,6 @@ import type { CodexExecOptions } from "../arguments/options/codex-options.ts";
 import { UsageError } from "../arguments/usage-error.ts";
 import { checkFile } from "../paths.ts";
 
-/** Retries for an answer that matches the schema. */
 const formRetries = 2;
 
 export interface ExecInput {

@@ -6,7 +6,6 @@ export interface Result {
 	readonly name: string;
 	readonly title: string;
 	readonly outcome: Outcome;
-	/** Whether it is listed as an expected failure. */
 	readonly isExpected: boolean;
 	readonly milliseconds: number;
 }

@@ -45,7 +45,6 @@ interface Place {
 	readonly home: string;
 	readonly workDir: string;
 	readonly modelUrl: string;
-	/** Whether actions run without approval. */
 	readonly yolo: boolean;
 }
 

@@ -84,7 +84,6 @@ export function checkRuntime({ name, version }: RuntimeInfo): Finding {
 	return failed(`Node ${version} is too old.`, "Install Node 20.19 or later.");
 }
 
-/** Returns the settings, or a finding if they are unusable. */
 async function readSettings(given: CheckPlace): Promise<StartSettings | Finding> {
 	const { settings, environment, files, model } = given;
 	try {

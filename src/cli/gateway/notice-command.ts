@@ -13,7 +13,6 @@ export interface NoticeCommandParts {
 	readonly workDir: string;
 	readonly environment: Readonly<Record<string, string>>;
 	readonly log: Log;
-	/** Aborts when the program ends. */
 	readonly signal: AbortSignal;
 }
 

@@ -13,7 +13,6 @@ export const noticePatience = 5000;
 /** Maximum notices per period; further ones wait. */
 export const noticeLimit = 10;
 export const limitSpan = 60_000;
-/** Maximum notices in flight. */
 const sendLimit = 2;
 const textLimit = 1000;
 

@@ -77,7 +77,6 @@ const providers: Readonly<Record<ProviderEntry["provider"], Provider>> = {
 /** Timeout in milliseconds and size limit in bytes for the model list. */
 const listTime = 15_000;
 const listSize = 4 * 1024 * 1024;
-/** Maximum number of models offered. */
 const offeredLimit = 300;
 
 const size = v.fallback(v.nullable(v.pipe(v.number(), v.safeInteger(), v.minValue(1000))), null);

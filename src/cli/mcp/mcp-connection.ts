@@ -13,7 +13,6 @@ import type { McpChallenge } from "../../settings/credentials/mcp-sign-in.ts";
 /** The connection failed. The message is on one line and contains no secrets. */
 export class McpConnectionError extends Error {
 	override readonly name: string;
-	/** The server's sign-in challenge, if it requires a sign-in. */
 	readonly challenge: McpChallenge | null;
 
 	constructor(name: string, message: string, challenge: McpChallenge | null) {

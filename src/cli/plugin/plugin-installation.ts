@@ -26,7 +26,6 @@ export interface Installation {
 	readonly plugin: Plugin;
 	/** The previous version; null if there was none or it was unreadable. */
 	readonly replaced: string | null;
-	/** Requested values that are unavailable. */
 	readonly missing: readonly HostValueName[];
 }
 

@@ -111,7 +111,6 @@ async function openDirectory(directory: string, typed: string, files: Files): Pr
 
 	const collect = async (current: string, prefix: string, trail: readonly string[]): Promise<void> => {
 		for (const { name, kind } of await files.list(current)) {
-			// Git metadata is not part of the plugin.
 			if (name === ".git") continue;
 			const inner = `${prefix}${name}`;
 			count += 1;

@@ -67,7 +67,6 @@ export async function runPrint(executable: string, options: PrintOptions, instal
 	if (program === null) return early.exitCode() ?? 1;
 	if ("exitCode" in program) return program.exitCode;
 	openSession = program.session;
-	/** Whether the session can be resumed. */
 	let isResumable = program.session.hasHistory;
 
 	const output = createTextOutput();

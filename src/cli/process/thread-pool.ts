@@ -37,7 +37,6 @@ function sizeBunsPool(): number {
 	return setVariable(variable, String(wanted)) ? threadCount : availableParallelism();
 }
 
-/** C library paths by platform. */
 const libraries: Readonly<Record<string, string>> = { linux: "libc.so.6", darwin: "libSystem.B.dylib" };
 
 function setVariable(name: string, value: string): boolean {

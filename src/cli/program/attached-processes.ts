@@ -26,7 +26,6 @@ async function readSecret({ shareDir, files }: SocketParts): Promise<string> {
 	return secret;
 }
 
-/** Serves sessions to another process until it disconnects. */
 export async function serveAttached(
 	socket: Socket,
 	sessions: SessionsApi,

@@ -159,7 +159,6 @@ async function checkPaths(options: ProgramOptions & Partial<RealmOptions>, { pla
 	};
 }
 
-/** A realm has its own store, regardless of the settings. */
 async function toRealmStore(realm: RealmPlace | null): Promise<Pick<HostParts, "store">> {
 	if (realm === null) return {};
 	if (realm.backend !== "memory") return { store: { directory: realm.directory } };

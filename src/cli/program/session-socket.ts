@@ -66,7 +66,6 @@ async function listen(
 	await listenPrivately(server, own);
 }
 
-/** Whether another process with this id runs. */
 function isOther(pid: number): boolean {
 	try {
 		return pid !== process.pid && process.kill(pid, 0);

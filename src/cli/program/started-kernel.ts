@@ -37,7 +37,6 @@ export interface StartedKernel {
 	readonly hasMcpServers: boolean;
 	readonly workDir: string;
 	readonly endListening: () => void;
-	/** Null if telemetry is off. */
 	readonly telemetry: Telemetry | null;
 	readonly log: LogFile;
 }

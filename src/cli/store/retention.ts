@@ -6,7 +6,6 @@ import type { StoreAction } from "../arguments/options/store-options.ts";
 export interface Retirement {
 	readonly done: readonly string[];
 	readonly open: readonly string[];
-	/** Sessions whose store operation failed, with a reason for people. */
 	readonly failed: readonly { readonly session: string; readonly reason: string }[];
 }
 

@@ -16,7 +16,6 @@ export interface AddedModel {
 	/** Tokens. */
 	readonly maxContextSize: number;
 	readonly capabilities: readonly ModelCapability[];
-	/** Whether it replaces the default model; absent for false. */
 	readonly isDefault?: boolean;
 }
 

@@ -31,7 +31,6 @@ const headings: Record<ConfigurationErrorCategory, (source: string) => string> =
 	"mcp-schema": (source) => `Invalid MCP configuration ${source}`,
 };
 
-/** Maximum problems listed in a message. */
 const shownProblems = 50;
 
 /** One line per problem. `source` is a file path, `--config`, `--mcp-config` or `environment`. */

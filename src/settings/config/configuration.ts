@@ -110,7 +110,6 @@ export interface PermissionSettings {
 	})[];
 	/** Whether read-only commands are allowed without a rule; null if not configured. */
 	readonly allowReadOnly: boolean | null;
-	/** Modes that may not be enabled. */
 	readonly forbidModes: readonly ("auto" | "yolo")[];
 }
 

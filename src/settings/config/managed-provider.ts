@@ -8,7 +8,6 @@ import type { TomlValue } from "./toml-text.ts";
 
 /** Clients recognize a sign-in by this name. */
 const providerName = "managed:kimi-code";
-/** Prefix of the model id in its alias. */
 const aliasPrefix = "kimi-code/";
 
 export interface ManagedModel {

@@ -11,7 +11,6 @@ export const settingsLimit = 256 * 1024;
 /** Maximum nesting of tables and lists, far more than any setting needs. */
 const nestingLimit = 100;
 
-/** Why a text is rejected before parsing. */
 function refusal(text: string, syntax: string): SyntaxResult | null {
 	if (text.length <= settingsLimit) return null;
 	return { ok: false, reason: `not read as ${syntax}: it has more than ${settingsLimit} characters` };

@@ -6,7 +6,6 @@ import { toNetworkFailure } from "../../ports/network/network-error.ts";
 export interface PlatformPort {
 	readonly fetch: typeof globalThis.fetch;
 	readonly clock: Clock;
-	/** The program version, for the User-Agent header. */
 	readonly version: string;
 }
 

@@ -9,7 +9,6 @@ export interface McpAuthorizationOptions extends McpTokenPlace {
 	readonly fetch: FetchLike;
 }
 
-/** The permissions a server requires of a sign-in. */
 export interface McpPermissions {
 	readonly scope: string;
 	readonly resourceMetadataUrl?: URL;

@@ -32,7 +32,6 @@ export const tokenFileSchema = v.object({
 	}),
 });
 
-/** A server's stored tokens and the data for renewing them. */
 export type McpTokens = Omit<v.InferOutput<typeof tokenFileSchema>, "server_url">;
 
 export interface McpTokenPlace {

@@ -11,7 +11,6 @@ export interface GatewayFlags {
 	readonly names: readonly string[];
 	/** Paths of PEM files, as typed; null means plain HTTP. */
 	readonly tls: { readonly certificate: string; readonly key: string } | null;
-	/** Whether new tokens replace the old ones. */
 	readonly renewsTokens: boolean;
 	/** The program started when something waits for an answer, as typed; null means none. */
 	readonly notify: string | null;

@@ -40,7 +40,6 @@ export function createToolNames(offered: unknown): { rename(call: Call): Call; m
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A tool's name and the schema of its arguments. */
 function toTool(tool: unknown): readonly (readonly [string, Schema])[] {
 	if (!isRecord(tool)) return [];
 	const { name, parameters, input_schema: input } = isRecord(tool["function"]) ? tool["function"] : tool;
