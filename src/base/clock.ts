@@ -5,9 +5,7 @@ export interface Clock {
 	now(): number;
 	/** Monotonic milliseconds, to measure durations within this process. */
 	monotonic(): number;
-	/**
-	 * Calls back once after `milliseconds`; the returned function cancels it. A background timer does not keep the process alive.
-	 */
+	/** Calls back once; the returned function cancels it. A background timer does not keep the process alive. */
 	after(milliseconds: number, callback: () => void, inBackground?: boolean): () => void;
 }
 

@@ -44,7 +44,6 @@ export function toJsonText(text: string): string {
 	return escaped.test(text) ? toJsonLine(text) : `"${text}"`;
 }
 
-/** Maximum nesting depth of JSON files. */
 const fileDepth = 1000;
 
 /** Throws a SyntaxError also above 1000 levels: the platform's parser takes seconds for megabytes of brackets. */

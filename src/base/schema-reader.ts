@@ -144,7 +144,6 @@ function variantRead(key: unknown, options: unknown): Read {
 	return (value) => (isRecord(value) ? (reads.get(value[key])?.(value) ?? unfit) : unsure);
 }
 
-/** Handling of a missing key. */
 type Missing =
 	| { readonly kind: "refused" }
 	| { readonly kind: "left out" }

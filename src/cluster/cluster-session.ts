@@ -12,7 +12,6 @@ import { KernelError } from "../base/errors.ts";
 import type { RemoteKernel } from "../remote/remote-kernel.ts";
 import { hasEnded, isEnding } from "./ending.ts";
 
-/** A process that runs sessions. */
 export type RunningPlace = Pick<RemoteKernel, "sessions" | "lost">;
 
 /** The session at a worker. */
@@ -24,27 +23,19 @@ export interface Used {
 export interface SessionPlaces {
 	/** Runs work with a stored session where it runs, or can run. */
 	atWorker<T>(sessionId: string, work: (placed: { readonly kernel: RunningPlace }) => Promise<T>): Promise<T>;
-	/**
-	 * Calls back when the session runs elsewhere than in `place`, although that is not lost, until the signal aborts. Absent if
-	 * that cannot happen.
-	 */
+	/** Calls back when the session moves although `place` is not lost, until the signal aborts. Absent if it cannot. */
 	watch?(session: StoredId, place: () => RunningPlace, onMoved: () => void, signal: AbortSignal): void;
 }
 
 export interface ClusterSessionParts {
 	readonly placements: SessionPlaces;
-	/** Options for every opening. */
 	readonly options: OpeningOptions;
-	/** Called when its last use here ends. */
 	onUnused(): void;
 }
 
 /** Milliseconds between two attempts at a worker that is ending. */
 const retryPause = 250;
-/**
- * Milliseconds for which a request is retried. The last attempt may take as long as finding a worker and noticing that it is
- * silent: clients wait at most a minute.
- */
+/** Milliseconds during which a request is retried. The last attempt may take longer: clients wait at most a minute. */
 const retrySpan = 20_000;
 
 export class ClusterSession implements SessionApi {
@@ -69,7 +60,6 @@ export class ClusterSession implements SessionApi {
 		return this.#workDir;
 	}
 
-	/** Adopts a session just created at a worker. */
 	adopt(used: Used): void {
 		this.#using = Promise.resolve(used);
 	}
@@ -100,7 +90,6 @@ export class ClusterSession implements SessionApi {
 		}, true);
 	}
 
-	/** Returns a handle for one use here. */
 	toHandle(info: SessionInfo): SessionHandle {
 		this.#handles += 1;
 		return {

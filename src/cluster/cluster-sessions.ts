@@ -21,7 +21,6 @@ export interface ClusterParts {
 	readonly connections: WorkerConnections;
 }
 
-/** A worker as shown to operators. */
 export type ShownWorker = Pick<WorkerPlace, "id" | "address" | "tags" | "remoteVersion" | "isEnding"> & {
 	/** Why this process cannot use it, and the remedy. */
 	readonly notUsable?: string;
@@ -68,7 +67,6 @@ export class ClusterSessions extends ForwardedSessions {
 		return (await Promise.all(loaded)).flat();
 	}
 
-	/** All running workers, with a reason for unusable ones. */
 	async workers(): Promise<readonly ShownWorker[]> {
 		const { registry, connections } = this.#parts;
 		const workers = (await registry.workers()).map(async (worker): Promise<ShownWorker> => {
@@ -138,7 +136,6 @@ function isUnusable(thrown: unknown): thrown is KernelError {
 	return thrown instanceof KernelError && (thrown.code === "closed" || thrown.code === "unsupported");
 }
 
-/** Null for a usable session. */
 function whyNotRunnable(
 	place: Pick<SessionPlace, "needs" | "worker"> | undefined,
 	workers: readonly WorkerPlace[],

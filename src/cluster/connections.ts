@@ -85,7 +85,6 @@ export class WorkerConnections {
 		return error;
 	}
 
-	/** Checks periodically while connected. */
 	#watch(): void {
 		if (this.#withdraw !== null || this.#isClosed || this.#open.size === 0) return;
 		this.#withdraw = this.#parts.clock.after(

@@ -16,14 +16,9 @@ import { SessionsInUse } from "./sessions-in-use.ts";
 const watchInterval = 1000;
 
 export interface Owners {
-	/**
-	 * The process that owns a stored session; null if that is this process, or none that can be reached. Faster with the
-	 * session's work directory.
-	 */
+	/** The owner of a stored session; null if it is this process or unreachable. Faster with the work directory. */
 	reach(sessionId: string, workDir?: string): Promise<RemoteKernel | null>;
-	/** The reached processes. */
 	reached(): Promise<readonly RemoteKernel[]>;
-	/** Ends the connections. */
 	close(): Promise<void>;
 }
 

@@ -53,10 +53,7 @@ export class Placements {
 		this.#parts = parts;
 	}
 
-	/**
-	 * Creates a session at a worker that takes it, or at another when that one is unreachable or refuses because it is ending;
-	 * nothing was created then. Fails with `overloaded` and the reason when no worker takes it in time.
-	 */
+	/** Creates a session at a worker that takes it, trying others if it is unreachable or ending; else `overloaded`. */
 	placeNew<T>(needs: Placement, make: (placed: Placed) => Promise<T>): Promise<T> {
 		const mayRepeat = ({ code, data }: KernelError, placed: Placed | null) =>
 			placed === null ? code === "closed" : isEnding(data);
@@ -65,10 +62,7 @@ export class Placements {
 		);
 	}
 
-	/**
-	 * Runs work with a stored session at the worker that has it or takes it. Retries at another when that one is lost or ending,
-	 * so `work` must be repeatable. Fails with `session-not-found`, and with `overloaded` like `placeNew`.
-	 */
+	/** `work` must be repeatable: a lost or ending worker is replaced. Fails with `session-not-found` or `overloaded`. */
 	atWorker<T>(sessionId: string, work: (placed: Placed) => Promise<T>): Promise<T> {
 		return this.#inTime((deadline) => {
 			const find = () => this.#findOrPlace(sessionId, deadline);
@@ -121,7 +115,6 @@ export class Placements {
 		return { worker, kernel: await this.#parts.connections.reach(worker) };
 	}
 
-	/** Makes a request and waits until a worker takes it. */
 	async #ask(needs: Placement, deadline: Deadline): Promise<Placed> {
 		const { registry, processId, log } = this.#parts;
 		this.#listen();
@@ -203,7 +196,6 @@ function namesHolder(data: unknown): boolean {
 	return typeof data === "object" && data !== null && "holder" in data;
 }
 
-/** Explains to the user why no worker took a session. */
 export function whyNot({ needs }: Pick<Placement, "needs">, workers: readonly WorkerPlace[]): KernelError {
 	const taking = workers.filter(({ isEnding: ends }) => !ends);
 	if (taking.length === 0) {

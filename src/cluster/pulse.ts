@@ -4,16 +4,12 @@ import type { Clock } from "../base/clock.ts";
 
 /** Milliseconds between two pings of a front end, which the worker answers. */
 export const pulse = 2_000;
-/**
- * Pulses without received data until the connection counts as lost: as long as a lease. Counted rather than timed, because a
- * suspended end finds arrived data only after resuming.
- */
+/** Silent pulses before a connection counts as lost, about one lease. A timer would misfire after a suspension. */
 const silentPulses = 5;
 
 export interface PulseParts {
 	/** Total bytes received. */
 	arrived(): number;
-	/** Called at each pulse. */
 	onPulse?(): void;
 	/** Called once after too many silent pulses. */
 	onSilent(): void;

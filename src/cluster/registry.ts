@@ -6,7 +6,6 @@ import type { Placement } from "../api/session-list.ts";
 import type { Database, Row } from "../ports/store/postgres/database.ts";
 import { readTags, versionTag } from "./worker-version.ts";
 
-/** A running worker. */
 export interface WorkerPlace {
 	/** Process id in the database. */
 	readonly id: string;
@@ -22,10 +21,8 @@ export interface WorkerPlace {
 	readonly isEnding: boolean;
 }
 
-/** The location of a stored session. */
 export interface SessionPlace extends Placement {
 	readonly workDir: string;
-	/** The worker that has it, or null. */
 	readonly worker: WorkerPlace | null;
 	/** The living process that has it without being a worker, or null. */
 	readonly holder: string | null;
@@ -67,7 +64,6 @@ export type RegistryChannel = typeof workChannel | typeof placedChannel;
 export interface Registry {
 	/** Running workers, including ending ones. */
 	workers(): Promise<readonly WorkerPlace[]>;
-	/** The location of a stored session, or null if it does not exist. */
 	find(sessionId: string): Promise<SessionPlace | null>;
 	/** The needs and worker of each session. Omits sessions with neither. */
 	placesOf(sessionIds: readonly string[]): Promise<ReadonlyMap<string, Pick<SessionPlace, "needs" | "worker">>>;
@@ -86,16 +82,12 @@ export interface Registry {
 	claim(worker: string, tags: readonly string[], room: number): Promise<readonly string[]>;
 	/** Removes orphaned requests, which only take space. */
 	sweep(): Promise<void>;
-	/**
-	 * Sessions with an unfinished turn and an ended process that a worker with these tags can take over. Unordered, so that
-	 * workers start with different ones.
-	 */
+	/** Sessions with an unfinished turn whose process ended. Unordered, so that workers start with different ones. */
 	interrupted(tags: readonly string[], limit: number): Promise<readonly string[]>;
 	/** Calls back on new work for a worker, or on an answer (with its request id). Occasionally calls with null for no reason. */
 	listen(channel: RegistryChannel, onNews: (payload: string | null) => void): void;
 }
 
-/** The registry in the store's tables. */
 export class DatabaseRegistry implements Registry {
 	readonly #database: Database;
 	readonly #schema: string;

@@ -20,13 +20,11 @@ export interface TakeOverOptions {
 }
 
 export class TakeOvers {
-	/** Sessions taken over so far. */
 	count = 0;
 	readonly #options: TakeOverOptions;
 	readonly #sessions: WorkerSessions;
 	/** Sessions waiting after a failure. */
 	readonly #pausing = new Set<string>();
-	/** The next pause of each failed session. */
 	readonly #pauses = new Map<string, number>();
 
 	constructor(options: TakeOverOptions, sessions: WorkerSessions) {
@@ -34,7 +32,6 @@ export class TakeOvers {
 		this.#sessions = sessions;
 	}
 
-	/** Takes over available sessions until the signal aborts. */
 	async run(signal: AbortSignal): Promise<void> {
 		const { registry, tags } = this.#options;
 		const ids = await registry.interrupted(tags, limit + this.#pausing.size);

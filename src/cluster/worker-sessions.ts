@@ -34,12 +34,10 @@ export class WorkerSessions extends ForwardedSessions {
 		this.#prepare = prepare;
 	}
 
-	/** How many sessions are used. */
 	get inUse(): number {
 		return this.#uses.size;
 	}
 
-	/** Aborts when front-end connections must end. */
 	get connectionsEnd(): AbortSignal {
 		return this.#connections.signal;
 	}
@@ -93,10 +91,7 @@ export class WorkerSessions extends ForwardedSessions {
 		return await this.#unlessEnded(() => this.sessions.acquire(id, options));
 	}
 
-	/**
-	 * An ending worker unloads idle sessions even if used: their events end, and clients find them at another worker. Otherwise a
-	 * watching client would block all others.
-	 */
+	/** An ending worker unloads used idle sessions too: a watcher would block others. Clients find them elsewhere. */
 	override async unload(id: string): Promise<void> {
 		if (this.#refusesTurns && !(await this.#isRunning(id))) {
 			for (const release of [...(this.#uses.get(id) ?? [])]) release();

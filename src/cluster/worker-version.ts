@@ -8,14 +8,12 @@ import { endingData } from "./ending.ts";
 // it cannot serve. It contains spaces, so users cannot set it.
 const tagPrefix = "remote version ";
 
-/** What a worker says of itself. */
 interface Announced {
 	readonly id: string;
 	readonly remoteVersion: number | null;
 	readonly isEnding: boolean;
 }
 
-/** The tag for this version. */
 export const versionTag = `${tagPrefix}${remoteVersion}`;
 
 /** Splits stored tags into operator tags and the version, which may be null. */
@@ -35,7 +33,6 @@ export function announcesOther({ remoteVersion: theirs }: Pick<Announced, "remot
 	return theirs !== null && theirs !== remoteVersion;
 }
 
-/** The error for using a worker of another version. */
 export function otherVersion({ id, remoteVersion: theirs, isEnding }: Announced): KernelError {
 	const versions = `The worker ${id} speaks ${theirs === null ? "another version" : `version ${theirs}`} of the protocol between gateways and workers, and this gateway version ${remoteVersion}.`;
 	const advice = isEnding

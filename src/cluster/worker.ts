@@ -33,10 +33,7 @@ export interface WorkerOptions {
 	readonly tags: readonly string[];
 	/** Maximum sessions in use. */
 	readonly capacity: number;
-	/**
-	 * The listening address (port 0 for any free port), and the address for others (port 0 for the listening port; null for the
-	 * same address).
-	 */
+	/** The listening address (port 0: any), and the address for others (port 0: the listening port; null: the same). */
 	readonly listen: WorkerAddress;
 	readonly announced: WorkerAddress | null;
 	/** PEM texts and certificate fingerprint; null for unencrypted connections. */
@@ -48,29 +45,19 @@ export interface WorkerOptions {
 	readonly log: Log;
 }
 
-/** Current values for metrics. */
 export interface WorkerNumbers {
-	/** Front-end connections. */
 	readonly connections: number;
-	/** Sessions in use, and their maximum. */
 	readonly sessions: number;
 	readonly capacity: number;
-	/** Sessions taken over from lost processes so far. */
 	readonly takenOver: number;
-	/** Whether it is ending and takes no more sessions. */
 	readonly isEnding: boolean;
 }
 
 export interface Worker {
 	numbers(): WorkerNumbers;
-	/** Where it is reached. */
 	readonly address: string;
-	/**
-	 * Takes no more sessions and waits at most this many milliseconds for running turns, then ends them. Other workers can then
-	 * take its sessions.
-	 */
+	/** Takes no more sessions, waits at most this long for running turns, then ends them. Other workers take over. */
 	drain(milliseconds: number): Promise<void>;
-	/** Ends the connections. */
 	close(): Promise<void>;
 }
 

@@ -34,11 +34,9 @@ const confinementSchema = v.object({
 export interface WorkerEnvironment {
 	readonly environment: Readonly<Record<string, string>>;
 	readonly confinement: Confinement | null;
-	/** Domains that the confinement's proxy allows. */
 	readonly allowedDomains: readonly string[];
 }
 
-/** Start environment of a worker. */
 export function toWorkerEnvironment({
 	environment,
 	confinement,

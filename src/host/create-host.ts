@@ -168,7 +168,6 @@ async function openStore(
 }
 
 export interface HostOptions {
-	/** Absolute path of the directory for sessions, settings and logs. */
 	readonly home: string;
 	/** The directory for `~`, with the user's skills and rules. Default: `home`. */
 	readonly userHome?: string;
@@ -180,15 +179,12 @@ export interface HostOptions {
 	readonly environment?: Readonly<Record<string, string>>;
 	/** Default: the configured store, which is the disk unless set otherwise. */
 	readonly store?: SessionStore | "memory";
-	/** The caller's models by alias. The first is the default if no other is set. */
 	readonly models?: Readonly<Record<string, Model>>;
 	/** Defaults for options set neither by session creators nor settings. */
 	readonly sessions?: Partial<SessionOptions>;
-	/** Locations of the program's files. */
 	readonly installation: Installation;
 	/** Default: `logs/agentwire.log` in `home`. */
 	readonly log?: LogFile;
-	/** Called with text for users, such as the trace of a scripted model. Default: dropped. */
 	readonly onNotice?: (text: string) => void;
 }
 

@@ -38,7 +38,6 @@ export interface HostServicesSettings {
 	readonly files: Files;
 	readonly own: Files;
 	readonly hasMetrics: boolean;
-	/** Models implemented by the embedding program. */
 	readonly models?: HostServices["models"];
 }
 

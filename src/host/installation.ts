@@ -5,7 +5,6 @@ export interface Installation {
 	readonly skillsDir: string | null;
 	/** The built web page of the gateway; null if unavailable. */
 	readonly pageDir: string | null;
-	/** The thread program that reads web pages. */
 	readonly pageThread: string;
 	/** The directory with README.md, CHANGELOG.md and `docs`. Throws if unavailable. */
 	documentsDir(): string;

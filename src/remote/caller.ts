@@ -43,7 +43,6 @@ export class Caller {
 		void Promise.race([this.#connection.serve(), aborted(transport.gone)]).then(() => this.#lose());
 	}
 
-	/** Aborts when the connection is lost. */
 	get lost(): AbortSignal {
 		return this.#lost.signal;
 	}

@@ -43,7 +43,6 @@ export interface ServeKernelOptions {
 	readonly signal?: AbortSignal;
 }
 
-/** Data that the front end reads in batches. */
 interface Stream {
 	next(): Promise<Result<"stream.next">>;
 	/** Resolves once everything delivered so far was consumed. */
@@ -194,7 +193,6 @@ class KernelServer {
 		]);
 	}
 
-	/** Releases everything after a disconnect. */
 	end(): void {
 		this.#over.abort();
 		for (const stream of this.#streams.values()) stream.abandon();

@@ -34,10 +34,7 @@ interface RequestDeclaration {
 	readonly result: v.GenericSchema;
 }
 
-/**
- * A `handle` is one use of a session, from `sessions.create` or `sessions.acquire` to its release. A `session` is a loaded
- * session, the same one while the front end has a handle or attachment.
- */
+/** A `handle` is one use of a session; a `session` is a loaded one, the same while any handle or attachment exists. */
 export const requests = {
 	hello: { params: v.object({ version: v.number() }), result: v.object({ version: v.number() }) },
 	"sessions.create": { params: v.object({ options: creationOptionsSchema }), result: acquired },
@@ -81,7 +78,6 @@ export const requests = {
 	"stream.drained": { params: stream, result: v.null() },
 } as const satisfies Readonly<Record<string, RequestDeclaration>>;
 
-/** Messages without an answer. */
 export const notifications = {
 	"handle.release": handle,
 	"session.fail": v.object({ session: text, message: text }),
@@ -134,10 +130,7 @@ function isKernelErrorCode(code: unknown): code is KernelErrorCode {
 	return kernelErrorCodes.some((known) => known === code);
 }
 
-/**
- * The error of a request pending when the kernel ended the connection. Session state from before does not apply to the next
- * connection.
- */
+/** For requests pending when the kernel ended the connection. Earlier session state does not apply to the next one. */
 export function connectionEnded(): KernelError {
 	return new KernelError("closed", "The kernel has ended the connection.", { data: { connectionEnded: true } });
 }
@@ -146,7 +139,6 @@ export function isConnectionEnded({ code, data }: KernelError): boolean {
 	return code === "closed" && isRecord(data) && data["connectionEnded"] === true;
 }
 
-/** The error thrown by the peer. */
 export function fromErrorObject({ message, data }: ErrorObject): KernelError {
 	if (!isRecord(data) || !isKernelErrorCode(data["code"])) return new KernelError("internal", message);
 	return new KernelError(data["code"], message, { data: data["data"] });

@@ -25,10 +25,7 @@ export interface RemoteKernel {
 	close(reason?: string): Promise<void>;
 }
 
-/**
- * Connects to a remote kernel. Fails with `unsupported` for another version, and with `closed` when it is gone or the signal
- * aborts before it answers.
- */
+/** Fails with `unsupported` for another version, and with `closed` when it is gone or on an early abort. */
 export async function connectKernel(transport: LineTransport, log: Log, signal?: AbortSignal): Promise<RemoteKernel> {
 	const caller = new Caller(transport, log);
 	const giveUp = () => void caller.close();

@@ -82,7 +82,6 @@ export class RemoteSession implements SessionApi {
 	}
 }
 
-/** The next batch of a stream, and whether it was the last. */
 async function readBatch<Item>(
 	caller: Caller,
 	stream: string,
@@ -92,7 +91,6 @@ async function readBatch<Item>(
 	return { items: read("stream.next", schema, items), ended };
 }
 
-/** Stored events of a stream. */
 export function readStoredEvents(caller: Caller, stream: string): AsyncGenerator<readonly AgentEvent[]> {
 	return readStored(caller, stream, eventsSchema);
 }

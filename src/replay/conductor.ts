@@ -45,7 +45,6 @@ export class Conductor {
 		this.#giveDue();
 	}
 
-	/** Resolves once it is due. */
 	when(isDue: () => boolean): Promise<void> {
 		return new Promise((resolve) => this.add({ isDue, give: resolve }));
 	}

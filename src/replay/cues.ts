@@ -167,7 +167,6 @@ export function beginningsOf(conductor: Conductor): readonly Beginning[] {
 
 interface RecordedTurn {
 	readonly start: number;
-	/** Null for a turn without an end. */
 	readonly end: number | null;
 	readonly isCancelled: boolean;
 	readonly maxSteps: number | null;
@@ -251,7 +250,6 @@ function addCancel({ start, end }: RecordedTurn, { session, conductor }: Stage):
 	});
 }
 
-/** Whether plan mode was on from the beginning. */
 export function startsWithPlan({ scores }: Conductor): boolean {
 	const score = scores.get(mainKey);
 	const index = score?.events.findIndex(({ body }) => body.type === "status.changed" && body.plan_mode !== null) ?? -1;
@@ -262,7 +260,6 @@ export function startsWithPlan({ scores }: Conductor): boolean {
 		: body.plan_mode === true;
 }
 
-/** Whether `/plan` switched it. */
 function isAfterPlanCommand({ events }: Score, index: number): boolean {
 	const begun = events
 		.slice(0, index)

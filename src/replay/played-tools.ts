@@ -17,7 +17,6 @@ const planAction = "change plan mode";
 export class PlayedTools {
 	readonly #conductor: Conductor;
 	readonly #needs = new WeakMap<PermissionRequest, PlayedCall>();
-	/** Names of client tools. */
 	readonly #ofClients: ReadonlySet<string>;
 
 	readonly #nameAgent: (id: string) => void;

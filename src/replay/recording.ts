@@ -19,7 +19,6 @@ export async function readRecording(stored: Pick<StoredSession, "id" | "workDir"
 	return { sessionId: stored.id, workDir: stored.workDir, events };
 }
 
-/** Version of the file format. */
 const formatVersion = 1;
 
 /** The recording as text, a line of JSON for a header and for each event. */

@@ -22,7 +22,6 @@ import { whyNotReplayable } from "./replayable.ts";
 import { Score } from "./score.ts";
 
 export type ReplayOutcome =
-	/** Events left out of the comparison, with their counts. */
 	| { readonly kind: "same"; readonly events: number; readonly leftOut: ReadonlyMap<string, number> }
 	| { readonly kind: "differs"; readonly difference: Difference }
 	| { readonly kind: "not-replayable"; readonly reason: string };

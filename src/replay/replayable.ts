@@ -5,7 +5,6 @@ import { parseSlashCommand } from "../api/values/slash-command.ts";
 import { isRecord } from "../base/json.ts";
 import { isPlayedBudget } from "./played-budgets.ts";
 
-/** Failures that the replay reproduces. */
 const playedFailures: ReadonlySet<string> = new Set(["provider-failed", "login-expired", "internal"]);
 
 /** A sentence; null for a session that can be run again. */

@@ -3,7 +3,6 @@ import type { AgentEvent, EventBody } from "../api/values/event.ts";
 import { findAnswers, type PlayedAnswer } from "./answers.ts";
 import { findCalls, type PlayedCall } from "./calls.ts";
 
-/** Hooks that run in parallel with the turn. */
 const concurrentHooks: ReadonlySet<string> = new Set([
 	"PostToolUse",
 	"PostToolUseFailure",

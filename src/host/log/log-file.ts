@@ -13,7 +13,6 @@ export interface LogFile extends Log {
 	flush(): Promise<void>;
 }
 
-/** The log of all programs that share the directory. */
 export const logFile = (shareDir: string): string => path.join(shareDir, "logs", "agentwire.log");
 
 const waitingLimit = 1000;

@@ -9,7 +9,6 @@ export interface TraceSettings {
 	readonly isSampled: (traceId: string) => boolean;
 	/** Applies the sampling settings to a trace begun elsewhere. */
 	readonly adopt: (place: SpanPlace) => SpanPlace;
-	/** Whether spans include message content. */
 	readonly hasContent: boolean;
 	readonly outer: SpanPlace | null;
 	readonly warnings: readonly string[];

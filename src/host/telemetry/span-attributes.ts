@@ -5,17 +5,14 @@ import type { EventBodyOf } from "../../api/values/event.ts";
 import { beginning } from "../../base/text/well-formed.ts";
 import type { Attributes } from "./span.ts";
 
-/** An agent's model as reported to the fold. */
 export interface ModelInUse {
 	readonly name: string;
 	/** Provider type from the settings; empty if unknown. */
 	readonly provider: string;
 }
 
-/** Maximum characters of a content attribute. */
 export const contentLimit = 65_536;
 
-/** Provider names in the convention. */
 const providerNames: ReadonlyMap<string, string> = new Map([
 	["kimi", "moonshot_ai"],
 	["openai_legacy", "openai"],

@@ -17,11 +17,9 @@ import { Timeline } from "./timeline.ts";
 
 export interface FoldSettings {
 	readonly hex: (length: number) => string;
-	/** Whether to send a new trace. */
 	readonly isSampled: (traceId: string) => boolean;
 	/** Whether spans include message content. */
 	readonly hasContent: boolean;
-	/** Applies the settings to a place in a trace begun elsewhere. */
 	readonly adopt: (place: SpanPlace) => SpanPlace;
 	readonly monotonic: () => number;
 	/** Parent of top-level turns: the span that started the program, or null for separate traces. */
@@ -30,7 +28,6 @@ export interface FoldSettings {
 	ended(span: Span): void;
 }
 
-/** One agent of a session during its turn. */
 interface OpenAgent {
 	readonly key: string;
 	readonly sessionId: string;
@@ -50,7 +47,6 @@ interface OpenAgent {
 interface OpenCall {
 	readonly span: OpenSpan;
 	hasBegun: boolean;
-	/** When the answer was complete, if known. */
 	completeAt: number | null;
 	lastError: string | null;
 	readonly parts: object[];

@@ -13,7 +13,6 @@ export interface Span {
 	/** 32 and 16 lower-case hexadecimal digits. */
 	readonly traceId: string;
 	readonly spanId: string;
-	/** Null for the first span of a trace. */
 	readonly parentId: string | null;
 	/** Whether the trace is exported; its spans always count in metrics. */
 	readonly isSampled: boolean;
