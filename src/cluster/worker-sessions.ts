@@ -38,6 +38,7 @@ export class WorkerSessions extends ForwardedSessions {
 		return this.#uses.size;
 	}
 
+	/** Aborts when front-end connections must end. */
 	get connectionsEnd(): AbortSignal {
 		return this.#connections.signal;
 	}

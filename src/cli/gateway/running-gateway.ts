@@ -5,6 +5,7 @@ import { livenessOf, ownProcess, processIdSchema, storedOriginSchema } from "../
 import type { Files } from "../../ports/files/port.ts";
 
 const fileName = "gateway-running.json";
+/** File size limit in bytes. */
 const sizeLimit = 65_536;
 
 const runningSchema = v.object({ pid: processIdSchema, origin: storedOriginSchema, url: v.string() });

@@ -5,6 +5,7 @@ import { retryText } from "../../api/values/retry-text.ts";
 import { onOneLine, withoutControls } from "../printable-text.ts";
 import type { Printer, Write } from "./printer.ts";
 
+/** Maximum characters shown of arguments and results. */
 const lineLimit = 160;
 
 /** Prints one event; `who` is the agent, empty for the main agent. */

@@ -14,6 +14,7 @@ export interface RecordServer {
 	close(): Promise<void>;
 }
 
+/** Maximum bytes of a request body. */
 const bodyLimit = 100 * 1024 * 1024;
 
 /** Hop-by-hop headers, or headers rewritten for each connection. */

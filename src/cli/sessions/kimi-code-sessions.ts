@@ -10,6 +10,7 @@ export interface KimiCodeSession extends SessionRow {
 	readonly directory: string;
 }
 
+/** Maximum bytes read of a file. */
 const readLimit = 64 * 1024 * 1024;
 
 export async function listKimiCodeSessions(files: Files, home: string): Promise<readonly KimiCodeSession[]> {

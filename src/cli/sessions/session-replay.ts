@@ -70,6 +70,7 @@ async function readStored(store: SessionStore, named: string, { currentDir }: Pl
 	return null;
 }
 
+/** Maximum characters shown of a value. */
 const shownLength = 2000;
 
 export function outcomeText(session: string, outcome: ReplayOutcome): string {

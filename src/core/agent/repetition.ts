@@ -10,6 +10,7 @@ const plainCount = 5;
 const urgentCount = 8;
 const lastCount = 12;
 
+/** Maximum characters of arguments quoted in a reminder. */
 const quoteLimit = 300;
 
 export interface RepetitionGuard {

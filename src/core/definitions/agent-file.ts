@@ -96,6 +96,7 @@ const agentSchema = v.object(
 	"must be a map",
 );
 
+/** Maximum agent file size in bytes. */
 const sizeLimit = 256 * 1024;
 
 /** Maximum nesting of lists and maps; far more than an agent file needs. */

@@ -17,6 +17,7 @@ export interface SessionHookPlace {
 }
 
 const answerLimit = 131_072;
+/** Maximum characters of hook output shown in its failure. */
 const shownText = 1000;
 
 const answerSchema = v.strictObject({

@@ -21,6 +21,7 @@ export type CallResult = v.InferOutput<typeof callResultSchema>;
 /** Characters of text and media URLs. */
 const budget = 100_000;
 const partLimit = 1000;
+/** Maximum characters for the description of an unknown part. */
 const descriptionLength = 200;
 
 export function toToolReturn({ content, structuredContent, isError }: CallResult): ToolReturn {

@@ -78,6 +78,7 @@ const categories: ReadonlyMap<string, string> = new Map([
 	["Control", "Cc"],
 ]);
 
+/** Minimum size of a wide range, in characters. */
 const wideRange = 1000;
 
 /** Whether a set is slow to parse: the engine may visit every character of a range to add its other case. */

@@ -182,6 +182,7 @@ export function withoutRedraws(text: string): string {
 	return view.finish(1 / 2).text;
 }
 
+/** The leading lines that fit into this many characters. */
 function fitting(lines: readonly string[], room: number): string[] {
 	let length = 0;
 	const end = lines.findIndex((line) => {

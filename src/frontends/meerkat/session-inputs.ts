@@ -12,6 +12,7 @@ import type {
 	InjectContextResult,
 } from "./wire/wire-inputs.ts";
 
+/** Maximum characters of an event, as the model gets it. */
 const longestEvent = 256 * 1024;
 
 function toName({ source, idempotency_key: key }: InjectContextParams): string | null {

@@ -29,6 +29,7 @@ const valueLimit = 65_536;
 const batchCharacters = 4 * 1024 * 1024;
 const queueCharacters = 32 * 1024 * 1024;
 
+/** Characters read from a response. */
 const answerLimit = 4096;
 
 export interface ExporterSettings {
@@ -38,6 +39,7 @@ export interface ExporterSettings {
 	readonly resource: Attributes;
 	readonly scope: { readonly name: string; readonly version: string };
 	readonly fetch: typeof globalThis.fetch;
+	/** Uniform in [0, 1). */
 	readonly random: () => number;
 	readonly clock: Clock;
 	readonly log: Log;

@@ -11,6 +11,7 @@ export interface ModelInUse {
 	readonly provider: string;
 }
 
+/** Maximum characters of a content attribute. */
 export const contentLimit = 65_536;
 
 const providerNames: ReadonlyMap<string, string> = new Map([

@@ -51,6 +51,7 @@ export interface ExportPlace {
 	readonly files: Files;
 	readonly workDir: string;
 	readonly home: string;
+	/** Milliseconds since the epoch. */
 	readonly now: number;
 	readonly sessionId: string;
 }
@@ -92,6 +93,7 @@ export async function exportConversation(
 	}
 }
 
+/** Characters per write. */
 const writtenLength = 64 * 1024;
 
 async function* pacedBytes(pieces: Iterable<string>): AsyncGenerator<Uint8Array> {

@@ -10,6 +10,7 @@ import { isSessionId } from "../../ports/store/disk/work-dir.ts";
 import { conversationMarkdown } from "./conversation-markdown.ts";
 import { oneLine } from "./markdown.ts";
 
+/** Maximum import size in bytes. */
 const sizeLimit = 10 * 1024 * 1024;
 const sizeLimitText = "10 MiB";
 

@@ -24,6 +24,7 @@ const unpersisted: ContextLog = { change: async () => {} };
 /** Maximum bytes of the file shown to the main agent. */
 const sizeLimit = 32 * 1024;
 
+/** Maximum bytes compared to detect a change. */
 const comparedSize = 1024 * 1024;
 
 function toNews(file: string, before: Buffer | null, after: Buffer | null): string {

@@ -55,6 +55,7 @@ export interface HostServices {
 	readonly findRipgrep: () => Promise<string>;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
+	/** Uniform in [0, 1). */
 	readonly random: () => number;
 	readonly log: Log;
 	readonly observe?: Observe;

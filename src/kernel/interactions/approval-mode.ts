@@ -12,6 +12,7 @@ export interface ApprovalModeSettings {
 	readonly state: ApprovalState;
 	readonly yolo: boolean;
 	readonly afk: boolean;
+	/** Modes that never approve anything, each with the file that forbids it. */
 	readonly forbiddenModes: ReadonlyMap<"auto" | "yolo", string>;
 	/** Called after every change. */
 	onSwitched?(): void;

@@ -9,6 +9,7 @@ import type { FileHistory, PlannedPath, RecordView, RestorePlan } from "../../po
 
 type Lines = FilePlan["files"][number]["lines"];
 
+/** Maximum bytes of a file for a line comparison. */
 const comparedSize = 1024 * 1024;
 
 export function shownPath(workDir: string, target: string): string {

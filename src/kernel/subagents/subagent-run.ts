@@ -42,6 +42,7 @@ export interface RunSettings {
 
 /** Reports with fewer characters are requested again. */
 const shortReport = 200;
+/** Maximum characters of prompts and reports in hook input. */
 const hookText = 500;
 
 const continuation =

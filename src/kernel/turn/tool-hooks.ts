@@ -10,6 +10,7 @@ import type { ToolWatch } from "../../core/agent/dependencies.ts";
 import type { HookDecision, HookPoint } from "../../core/hooks/hook.ts";
 import type { EmitHookEvent, HookRunner } from "./hook-runner.ts";
 
+/** Maximum characters of a result in hook input. */
 const outputLimit = 2000;
 
 /** Milliseconds that hooks after the last call may delay the end of the turn. */

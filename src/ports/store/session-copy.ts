@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { AgentEvent } from "../../api/values/event.ts";
 import type { SessionState, SessionStore, StoredSession } from "./session-store.ts";
 
+/** The fields that must be equal in both stores. */
 type Comparable = Pick<AgentEvent, "turnId" | "agentPath" | "at" | "body">;
 
 function toComparable({ turnId, agentPath, at, body }: AgentEvent): Comparable {

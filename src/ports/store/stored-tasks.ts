@@ -83,6 +83,7 @@ export interface StoredTask {
 	/** Records that the output was read up to this many bytes. */
 	noteSeen(outputSize: number): Promise<void>;
 	appendOutput(text: string): Promise<void>;
+	/** The last bytes of the output, and its total size. */
 	outputTail(limit: number): Promise<{ readonly bytes: Buffer; readonly size: number }>;
 	remove(): Promise<void>;
 }

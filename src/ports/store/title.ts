@@ -27,6 +27,7 @@ export function toTitle(input: UserInput): string | null {
 	);
 }
 
+/** Maximum characters of a user-chosen title. */
 const longestGivenTitle = 200;
 /** Line breaks, and characters that change how surrounding text is displayed. */
 const unprintable = /[\s\p{Cc}\p{Zl}\p{Zp}\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f]+/gu;

@@ -6,6 +6,7 @@ import path from "node:path";
 import { never } from "../../base/abort.ts";
 import { type GitPlace, runGit } from "../processes/git/git.ts";
 
+/** Maximum bytes of name lists. */
 const listLimit = 256 * 1024 * 1024;
 const timeout = 20_000;
 

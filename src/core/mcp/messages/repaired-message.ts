@@ -9,6 +9,7 @@ type Members = Readonly<Record<string, unknown>>;
 const internalError = -32603;
 /** Maximum message nesting: the library processes messages recursively. */
 export const depthLimit = 200;
+/** Maximum characters of a server error that is not an object. */
 const errorLength = 500;
 
 export const unreadableAnswer = "its answer is not valid JSON on one line";

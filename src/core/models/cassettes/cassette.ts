@@ -4,6 +4,7 @@ import { beginning } from "../../../base/text/well-formed.ts";
 import type { CanonicalRequest } from "./canonical-request.ts";
 
 const formatVersion = 1;
+/** Maximum file size in bytes. */
 export const cassetteLimit = 256 * 1024 * 1024;
 
 const isJson = (value: unknown): value is Json => value !== undefined;

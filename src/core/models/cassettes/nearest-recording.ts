@@ -6,6 +6,7 @@ import type { Recording } from "./cassette.ts";
 /** Values by JSON pointer, in request order. */
 type Leaves = ReadonlyMap<string, unknown>;
 
+/** Characters shown before and after the first difference in a text. */
 const shownBefore = 30;
 const shownAfter = 80;
 

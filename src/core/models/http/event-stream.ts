@@ -22,6 +22,7 @@ export interface EventStreamRequest extends PlainRequest {
 export const answerLimit = 64 * 1024 * 1024;
 /** Maximum characters of one event, which is decoded at once. */
 export const eventLimit = 16 * 1024 * 1024;
+/** Bytes decoded at once. */
 const sliceSize = 16 * 1024;
 
 export interface ServerEvents extends AsyncIterableIterator<readonly ServerEvent[], void> {

@@ -28,6 +28,7 @@ export interface PlainRequest {
 	readonly clock: Clock;
 }
 
+/** Maximum bytes to read of a plain response. */
 export const errorBodyLimit = 64 * 1024;
 
 /** The response with any status. Throws RequestFailure; after an abort, anything. */

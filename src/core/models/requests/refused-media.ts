@@ -10,6 +10,7 @@ import type { ModelSettings } from "../model-settings.ts";
 /** Words that providers use in media errors. */
 const names = /image|audio|video|media|download|fetch|\bur[il]s?\b/i;
 
+/** Maximum characters of the provider's error. */
 const longestReason = 300;
 
 /** Retries without suspected media: those the error quotes, else new ones, else all. After a success, omits them at once. */

@@ -24,6 +24,7 @@ const mended = new WeakMap<Schema, Mended>();
 /** Not accepted at the root, where all providers require one object. */
 const rootCombinations = ["anyOf", "oneOf", "allOf", "not", "enum", "const", "if", "then", "else"];
 
+/** Maximum characters of constraints in a description. */
 const longestNote = 4000;
 
 function mend(schema: Schema): Mended {

@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { decodeStrictly, type Encoding } from "./encodings.ts";
 
+/** Sample size in bytes. */
 export const sampleLength = 256 * 1024;
 /** Bytes of context before the first non-ASCII byte, to include its word. */
 const contextLength = 16;

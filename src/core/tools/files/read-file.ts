@@ -151,6 +151,7 @@ function refusal({ location: { spelled }, kind }: FoundFile): ToolReturn | null 
 	}
 }
 
+/** Bytes per read. */
 const pieceLength = 64 * 1024;
 
 async function* piecesOf(text: string): AsyncIterable<Buffer> {

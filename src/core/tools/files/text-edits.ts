@@ -83,6 +83,7 @@ export async function applyEdits(
 	return refuse("No replacements were made: the edits together leave the text as it is.");
 }
 
+/** Characters of the edit shown in its error message. */
 const quotedLength = 60;
 
 function quotedBeginning(text: string): string {

@@ -6,6 +6,7 @@ import type { ToolEnvironment } from "../tool.ts";
 import { contentLine, type GrepEntry } from "./grep-output.ts";
 
 const mostFiles = 50;
+/** Maximum size in bytes of a file to read again. */
 const fileLimit = 8 * 1024 * 1024;
 const replacement = "\ufffd";
 

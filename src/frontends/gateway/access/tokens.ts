@@ -55,6 +55,7 @@ export function createTokens(path: string, files: Files, identifiers: Identifier
 
 const digest = (token: string): Buffer => createHash("sha256").update(token, "utf8").digest();
 
+/** Maximum file size in bytes. */
 const sizeLimit = 65_536;
 
 async function readTokens(path: string, files: Files, user: number | null): Promise<TokenFile> {
