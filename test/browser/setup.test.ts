@@ -121,7 +121,7 @@ describe.skipIf(!hasBrowser)("the first run", () => {
 		await decide(page, "1");
 		await page.locator(".attention").getByRole("radio").nth(1).check();
 		await page.getByRole("button", { name: "Answer" }).click();
-		await page.getByText("It is fixed in basket.js").waitFor();
+		await page.getByText("I fixed it by changing one character").waitFor();
 		expect(faults).toEqual([]);
 	});
 });
