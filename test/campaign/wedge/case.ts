@@ -57,7 +57,7 @@ export interface Limits {
 
 export const megabyte = 1024 * 1024;
 
-export const standardLimits: Limits = { beat: 250, memory: 300 * megabyte, end: 2000 };
+export const standardLimits: Limits = { beat: 1000, memory: 300 * megabyte, end: 2000 };
 
 export interface Case {
 	/** The tool, or the place where the text comes in. */
