@@ -70,8 +70,8 @@ export default defineConfig({
 					exclude: [...long, ...overPostgres],
 					// The files of a worker share the modules they import: loading them anew took longer than most tests.
 					isolate: false,
-					// Many tests wait for processes and timers.
-					maxWorkers: availableParallelism() + 1,
+					// One worker per core but one leaves half of a small machine idle.
+					maxWorkers: Math.max(2, availableParallelism() - 1),
 					sequence: { groupOrder: 0 },
 					// A test that comes to no assertion, in an empty loop say, has shown nothing.
 					expect: { requireAssertions: true },
@@ -85,7 +85,7 @@ export default defineConfig({
 					exclude: [...measuring, ...long],
 					globalSetup: build,
 					// Each test waits for its process for much of its time.
-					maxWorkers: availableParallelism() + 2,
+					maxWorkers: availableParallelism() + 1,
 					sequence: { groupOrder: 1 },
 				},
 			},

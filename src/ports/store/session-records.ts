@@ -6,6 +6,7 @@ export interface ListedSession {
 	readonly workDir: string;
 	readonly title: string;
 	readonly updatedAt: number;
+	/** Null if not archived. */
 	readonly archivedAt: number | null;
 	/** Created, but never prompted. */
 	readonly isUnused: boolean;
