@@ -16,7 +16,7 @@ import { type LifeScript, scenarios } from "./wire/crash-scenarios.ts";
 import { serveWire } from "./wire/crash-server.ts";
 
 describe("the crash campaign", () => {
-	it("finds nothing at a sample of its points", async () => {
+	it("finds nothing at a sample of its points", { timeout: 120_000 }, async () => {
 		const options = { rounds: 5, seed: 1, points: 1, log: () => {} };
 		const { findings, figures, rounds } = await runCrash(wireCrash, "--kind crash", options);
 		expect(findings).toEqual([]);
