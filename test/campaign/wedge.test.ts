@@ -29,7 +29,11 @@ describe("the oracle of the wedge campaign", () => {
 		["a beat that came late", { beats: beats(1001) }, "a beat took 1001 ms, more than 1000"],
 		["too much memory", { peak: 301 * megabyte }, "301 MB of memory, more than 300"],
 		["an end that took long", { end: 2001 }, "the end took 2001 ms, more than 2000"],
-		["a start that took long", { isStart: true, begun: 1101 }, "the start took 1001 ms longer than usual, more than 1000"],
+		[
+			"a start that took long",
+			{ isStart: true, begun: 1101 },
+			"the start took 1001 ms longer than usual, more than 1000",
+		],
 	])("notices %s, which may be the machine's fault", (_, measured, fault) => {
 		expect(judge(tried, { ...good, ...measured }, control)).toEqual({ late: [fault], wrong: [] });
 	});
