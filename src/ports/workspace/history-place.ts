@@ -6,9 +6,9 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { deflateRaw, inflateRaw } from "node:zlib";
 import type { Log } from "../../base/log.ts";
-import { addContent, type ContentId } from "./entry.ts";
+import type { ContentId } from "./entry.ts";
 import { type HistoryLog, type LogLine, parseLines, toText } from "./history-log.ts";
-import type { HistoryRecord } from "./history-records.ts";
+import { addContents, type HistoryRecord } from "./history-records.ts";
 
 const compress = promisify(deflateRaw);
 const decompress = promisify(inflateRaw);
@@ -79,7 +79,9 @@ export class HistoryMirror {
 		const { place, limit, log } = this.#settings;
 		const contents = new Map<ContentId, number>();
 		let bytes = 0;
-		for (const id of contentsOf(records)) {
+		const needed = new Set<ContentId>();
+		for (const record of records.toReversed()) addContents(record, needed);
+		for (const id of needed) {
 			const known = this.#contents.get(id);
 			const content = known === undefined ? await packed(id) : null;
 			const size = known ?? content?.length;
@@ -112,16 +114,4 @@ export class HistoryMirror {
 	async #noteVersion(version: string): Promise<void> {
 		await writeFile(this.#versionFile, version, { mode: 0o600 });
 	}
-}
-
-/** The contents that the records need, newest first. */
-function contentsOf(records: readonly HistoryRecord[]): ReadonlySet<ContentId> {
-	const needed = new Set<ContentId>();
-	for (const { paths } of records.toReversed()) {
-		for (const { before, after } of paths.values()) {
-			addContent(before, needed);
-			addContent(after, needed);
-		}
-	}
-	return needed;
 }

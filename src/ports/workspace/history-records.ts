@@ -98,12 +98,7 @@ export class HistoryRecords {
 	}
 
 	addNeeded(needed: Set<ContentId>): void {
-		for (const { paths } of this.#all) {
-			for (const { before, after } of paths.values()) {
-				addContent(before, needed);
-				addContent(after, needed);
-			}
-		}
+		for (const record of this.#all) addContents(record, needed);
 	}
 
 	*lines(records: readonly HistoryRecord[] = this.#all): Generator<LogLine> {
@@ -138,6 +133,14 @@ export class HistoryRecords {
 			for (const reason of record.reasons) reasons.add(reason);
 		}
 		return { paths, outside, reasons };
+	}
+}
+
+/** Adds the contents that the record needs. */
+export function addContents({ paths }: HistoryRecord, needed: Set<ContentId>): void {
+	for (const { before, after } of paths.values()) {
+		addContent(before, needed);
+		addContent(after, needed);
 	}
 }
 
