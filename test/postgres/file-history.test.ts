@@ -71,4 +71,57 @@ describe.skipIf(url === "")("the file history of a session that another machine 
 		expect(await rows()).toEqual([]);
 		await kernel.close();
 	});
+
+	it("goes with a copy to the disk of another machine, and back", async () => {
+		const { home } = programs;
+		const workDir = path.join(home, "work");
+		await mkdir(workDir);
+		const file = path.join(workDir, "notes");
+		const read = () => readFile(file, "utf8");
+		await writeFile(file, "mine\n");
+		const command = "echo theirs > notes";
+		await writeFile(
+			path.join(home, "scripts.json"),
+			JSON.stringify([`${toolCall("c1", "Shell", { command })}\n`, "text: done\n"]),
+		);
+		const first = await programs.start(["worker"]);
+		const { gateway } = await programs.connect(await programs.start(["serve", "--port", "0"]));
+		const kernel = await connect(gateway);
+		const session = await kernel.open({ workDir, model: "scripted", mode: "yolo" });
+		const turnId = (await session.prompt("One")).turnId ?? "";
+		await session.close();
+		first.child.kill();
+		await once(first.child, "exit");
+
+		await cp(path.join(home, "config.toml"), path.join(elsewhere, "config.toml"));
+		const settings = path.join(elsewhere, "config.toml");
+		const shared = await readFile(settings, "utf8");
+		const copy = async (from: string, to: string) => {
+			await writeFile(settings, shared);
+			return await programs.run(["store", "copy", "--from", from, "--to", to, "--json"], { KIMI_SHARE_DIR: elsewhere });
+		};
+		const copied = { code: 0, stdout: expect.stringMatching(/"outcome":"copied".*"whole_history":true/) };
+		expect(await copy("postgres", "disk")).toMatchObject(copied);
+		await writeFile(settings, shared.replace('type = "postgres"', 'type = "disk"'));
+		const local = await connect({
+			command: ["node", path.resolve("bin/agentwire")],
+			env: { KIMI_SHARE_DIR: elsewhere },
+		});
+		const there = await local.open({ id: session.id, workDir });
+		const { files } = await there.rewind({ before: turnId, conversation: false });
+		expect([await read(), files?.left]).toEqual(["mine\n", []]);
+		await there.rewind({ before: files?.id ?? "", conversation: false });
+		expect(await read()).toBe("theirs\n");
+		await there.close();
+		await local.close();
+
+		expect(await programs.run(["store", "delete", "--older-than", "0m"])).toMatchObject({ code: 0 });
+		expect(await copy("disk", "postgres")).toMatchObject(copied);
+		await rm(path.join(home, "scratch"), { recursive: true });
+		await programs.start(["worker"]);
+		const again = await kernel.open({ id: session.id, workDir });
+		const back = await again.rewind({ before: turnId });
+		expect([await read(), back.files?.left]).toEqual(["mine\n", []]);
+		await kernel.close();
+	});
 });

@@ -18,6 +18,8 @@ import { environmentVariables } from "../process/environment.ts";
 
 export interface CommandStore {
 	readonly settings: StoreSettings;
+	/** Bytes of file contents that the database keeps of a session. */
+	readonly historyLimit: number;
 	readonly files: Files;
 	readonly shareDir: string;
 	readonly place: Place;
@@ -43,6 +45,7 @@ export async function findCommandStore(given?: Files, source?: StartSource): Pro
 	const opening = { files, place, log: silentLog };
 	return {
 		settings,
+		historyLimit: configuration.agentwire.rewind.maxDatabaseBytes,
 		files,
 		shareDir,
 		place,

@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { SessionSummary } from "../../api/session-list.ts";
 import { systemClock } from "../../base/clock.ts";
 import { errorText, KernelError } from "../../base/errors.ts";
@@ -9,6 +10,9 @@ import { createDiskStore } from "../../ports/store/disk/disk-store.ts";
 import type { StoreCheck } from "../../ports/store/postgres/store-check.ts";
 import { compareSessions, copySession } from "../../ports/store/session-copy.ts";
 import type { SessionStore, StoredSession } from "../../ports/store/session-store.ts";
+import { copySaved, DirectoryPlace } from "../../ports/workspace/history-copy.ts";
+import type { HistoryPlace } from "../../ports/workspace/history-place.ts";
+import { historyDirectory } from "../../ports/workspace/history-space.ts";
 import type { StoreAction, StoreKind } from "../arguments/options/store-options.ts";
 import { whileShown } from "../process/waiting-line.ts";
 import { type CommandStore, findCommandStore } from "./command-store.ts";
@@ -124,18 +128,26 @@ async function copy(found: CommandStore, action: Extract<StoreAction, { name: "c
 		}
 		for (const summary of all) {
 			const { id, workDir } = summary;
-			const { outcome, events, differences, reason } = await whileShown(`Copying ${id}`, () =>
-				copyOne(from, to, summary),
+			const { outcome, events, differences, reason, isHistoryWhole } = await whileShown(`Copying ${id}`, () =>
+				copyOne(from, to, summary, action.to === "postgres" ? found.historyLimit : Infinity),
 			);
 			if (outcome !== "copied") isComplete = false;
 			const words: Readonly<Record<CopyOutcome, string>> = {
-				copied: `copied and compared, ${events} events`,
+				copied: `copied and compared, ${events} events${isHistoryWhole ? "" : partialHistory}`,
 				exists: "not copied: the other store has a session with this id",
 				busy: "not copied: another process has it open",
 				differs: `copied, but the copy differs: ${differences.join(" ")}`,
 				failed: `not copied: ${reason}`,
 			};
-			const row = { session: id, work_dir: workDir, outcome, events, differences, reason };
+			const row = {
+				session: id,
+				work_dir: workDir,
+				outcome,
+				events,
+				differences,
+				reason,
+				whole_history: isHistoryWhole,
+			};
 			say(action.json, row, `${id}  ${words[outcome]}`);
 		}
 		if (all.length === 0) say(action.json, { sessions: 0 }, "There are no sessions to copy.");
@@ -145,21 +157,29 @@ async function copy(found: CommandStore, action: Extract<StoreAction, { name: "c
 	return isComplete ? 0 : 1;
 }
 
+const partialHistory =
+	"; of its file history, contents of older turns are left out (limit agentwire.rewind.max_database_bytes)";
+
 /** Copies a session; a failure must not stop the others. `reason` explains a failure, and is null otherwise. */
-async function copyOne(from: SessionStore, to: SessionStore, { id, workDir }: SessionSummary) {
+async function copyOne(from: SessionStore, to: SessionStore, { id, workDir }: SessionSummary, historyLimit: number) {
 	let source: StoredSession | null = null;
 	let isCopying = false;
+	let isHistoryWhole = true;
 	const result = (
 		outcome: CopyOutcome,
 		events = 0,
 		differences: readonly string[] = [],
 		reason: string | null = null,
-	) => ({ outcome, events, differences, reason });
+	) => ({ outcome, events, differences, reason, isHistoryWhole });
 	try {
 		source = await from.open(workDir, id);
 		if (source === null) return result("busy");
 		isCopying = true;
-		const events = await copySession(source, to);
+		const holder = placeOf(source);
+		const events = await copySession(source, to, async (target) => {
+			const place = placeOf(target);
+			if (holder !== null && place !== null) isHistoryWhole = await copySaved(holder, place, historyLimit);
+		});
 		const copied = await to.open(workDir, id);
 		const differences = copied === null ? ["It is not found."] : await compareSessions(source, copied);
 		if (copied !== null) {
@@ -174,6 +194,12 @@ async function copyOne(from: SessionStore, to: SessionStore, { id, workDir }: Se
 	} finally {
 		await source?.close({ becomesLast: false });
 	}
+}
+
+/** Where the session keeps what it may go back to; null for nowhere. */
+function placeOf({ historyPlace, directory }: StoredSession): HistoryPlace | null {
+	if (historyPlace !== undefined) return historyPlace;
+	return directory === null ? null : new DirectoryPlace(path.join(directory, historyDirectory));
 }
 
 async function retire(

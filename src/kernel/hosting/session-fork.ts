@@ -86,8 +86,11 @@ async function writeHistory(
 	const to = path.join(target.directory, historyDirectory);
 	const place = target.historyPlace;
 	if (copy !== null) return await copy.writeHistory(to, place);
-	const { copyHistory, copySaved } = await import("../../ports/workspace/checkout.ts");
-	if (place !== undefined && stored.historyPlace !== undefined) return await copySaved(stored.historyPlace, place);
+	const { copyHistory, copySaved } = await import("../../ports/workspace/history-copy.ts");
+	if (place !== undefined && stored.historyPlace !== undefined) {
+		await copySaved(stored.historyPlace, place, Infinity);
+		return;
+	}
 	await copyHistory(path.join(stored.directory, historyDirectory), to);
 }
 

@@ -11,8 +11,15 @@ function toComparable({ turnId, agentPath, at, body }: AgentEvent): Comparable {
 	return { turnId, agentPath, at, body };
 }
 
-/** Copies the session atomically. Fails `busy` if the target has a session with this id. Returns the number of events. */
-export async function copySession(source: StoredSession, store: SessionStore): Promise<number> {
+/**
+ * Copies the session atomically, and `more` of it in the same step. Fails `busy` if the target has a session with this id.
+ * Returns the number of events.
+ */
+export async function copySession(
+	source: StoredSession,
+	store: SessionStore,
+	more?: (target: StoredSession) => Promise<void>,
+): Promise<number> {
 	let count = 0;
 	await store.create(source.workDir, source.id, async (target) => {
 		const agentIds = new Set<string>();
@@ -30,6 +37,7 @@ export async function copySession(source: StoredSession, store: SessionStore): P
 		await target.commit({ state: source.state() });
 		await copyTasks(source, target, agentIds);
 		for (const id of agentIds) await copyAgent(id, source, target);
+		await more?.(target);
 	});
 	return count;
 }

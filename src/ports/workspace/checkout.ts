@@ -1,25 +1,12 @@
 // Writes the files of a session's work directory, as they were at a point, into a new directory. The directory is complete or
 // missing, except for a git worktree, which git has to create first.
 import { randomBytes } from "node:crypto";
-import {
-	chmod,
-	copyFile,
-	link,
-	mkdir,
-	readdir,
-	readFile,
-	realpath,
-	rename,
-	rm,
-	symlink,
-	writeFile,
-} from "node:fs/promises";
+import { chmod, mkdir, readdir, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { KernelError, systemErrorCode } from "../../base/errors.ts";
+import { KernelError } from "../../base/errors.ts";
 import { type Entry, type FileEntry, isSameEntry, whyNotRestorable } from "./entry.ts";
 import { readPath } from "./file-bytes.ts";
 import type { GitSource } from "./git-source.ts";
-import type { HistoryPlace } from "./history-place.ts";
 import type { LeftPath } from "./restore.ts";
 import { look } from "./walk.ts";
 
@@ -150,42 +137,6 @@ async function bytesOf(source: CheckoutSource, file: string, entry: FileEntry): 
 async function inParent(target: string, work: () => Promise<void>): Promise<void> {
 	await mkdir(path.dirname(target), { recursive: true });
 	await work();
-}
-
-/** Copies a history, so that the copy can go back to what it holds. Stored contents are shared by hard links. */
-export async function copyHistory(from: string, to: string): Promise<void> {
-	const lines = await readFile(path.join(from, "history.jsonl")).catch((thrown: unknown) => {
-		if (systemErrorCode(thrown) === "ENOENT") return null;
-		throw thrown;
-	});
-	if (lines === null) return;
-	// A session without events has no directory yet.
-	await mkdir(to, { mode: 0o700, recursive: true });
-	await writeFile(path.join(to, "history.jsonl"), lines, { mode: 0o600 });
-	await linkObjects(from, to);
-}
-
-export async function copySaved(from: HistoryPlace, to: HistoryPlace): Promise<void> {
-	const saved = await from.read();
-	if (saved === null) return;
-	for (const id of saved.contents.keys()) {
-		const packed = await from.content(id);
-		if (packed !== null) await to.put(id, packed);
-	}
-	await to.replace(saved);
-}
-
-export async function linkObjects(from: string, to: string): Promise<void> {
-	for (const folder of await readdir(path.join(from, "objects")).catch(() => [])) {
-		await mkdir(path.join(to, "objects", folder), { mode: 0o700, recursive: true });
-		for (const name of await readdir(path.join(from, "objects", folder)).catch(() => [])) {
-			const file = path.join("objects", folder, name);
-			await link(path.join(from, file), path.join(to, file)).catch(async (thrown: unknown) => {
-				// Swept meanwhile, or a file system without hard links.
-				if (systemErrorCode(thrown) !== "ENOENT") await copyFile(path.join(from, file), path.join(to, file));
-			});
-		}
-	}
 }
 
 function unusable(message: string): KernelError {

@@ -23,8 +23,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../base/clock.ts";
 import { silentLog } from "../../base/log.ts";
 import { createProcesses } from "../processes/children.ts";
-import { copyHistory } from "./checkout.ts";
 import { FileHistory, type FileHistorySettings, type HistoryLimits, type PlannedPath } from "./file-history.ts";
+import { copyHistory } from "./history-copy.ts";
 
 let base = "";
 let work = "";

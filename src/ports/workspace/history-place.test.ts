@@ -8,8 +8,8 @@ import { systemClock } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import { createProcesses } from "../processes/children.ts";
-import { copySaved } from "./checkout.ts";
 import { FileHistory } from "./file-history.ts";
+import { copySaved, DirectoryPlace } from "./history-copy.ts";
 import { HistoryMirror, type HistoryPlace, type SavedHistory } from "./history-place.ts";
 
 function createPlace(): HistoryPlace & { readonly contents: Map<string, Uint8Array> } {
@@ -151,7 +151,29 @@ it("goes with a fork, in the same directory or with the files", async () => {
 	await checkout.writeHistory(path.join(base, "four", "file-history"), apart);
 	expect((await back(open("five", { from: apart, work: directory }), "t1")).left).toEqual([]);
 	expect([await readFile(path.join(directory, "a"), "utf8"), await read("a")]).toEqual(["zero", "one"]);
-	await copySaved(place, beside);
+	await copySaved(place, beside, Infinity);
 	expect((await back(open("six", { from: beside }), "t1")).left).toEqual([]);
 	expect(await read("a")).toBe("zero");
+});
+
+it("goes from a directory to another store and back, with the newest turns if not all fit", async () => {
+	const { base, open, file, read, turn, back } = await start();
+	const history = (machine: string) => new DirectoryPlace(path.join(base, machine, "file-history"));
+	await writeFile(file("old"), "zero");
+	await writeFile(file("new"), "zero".repeat(1000));
+	const source = open("one");
+	await turn(source, "t1", { old: "one" });
+	await turn(source, "t2", { new: "two" });
+	const [whole, part] = [createPlace(), createPlace()];
+	expect(await copySaved(history("one"), whole, Infinity)).toBe(true);
+	expect(await copySaved(history("one"), part, 50)).toBe(false);
+	expect((await open("two", { from: part }).plan({ id: "t1", at: 0 })).uncovered).toMatchObject([
+		{ path: file("old") },
+	]);
+	expect(await copySaved(whole, history("three"), Infinity)).toBe(true);
+	expect((await back(open("three", { from: createPlace() }), "t2")).left).toEqual([]);
+	expect([await read("old"), await read("new")]).toEqual(["one", "zero".repeat(1000)]);
+	expect((await back(open("four", { from: whole }), "t1")).left).toEqual([]);
+	expect(await read("old")).toBe("zero");
+	expect(await copySaved(history("nobody"), createPlace(), 0)).toBe(true);
 });

@@ -77,30 +77,14 @@ export class HistoryMirror {
 		packed: (id: ContentId) => Promise<Uint8Array | null>,
 	): Promise<void> {
 		const { place, limit, log } = this.#settings;
-		const contents = new Map<ContentId, number>();
-		let bytes = 0;
-		const needed = new Set<ContentId>();
-		for (const record of records.toReversed()) addContents(record, needed);
-		for (const id of needed) {
-			const known = this.#contents.get(id);
-			const content = known === undefined ? await packed(id) : null;
-			const size = known ?? content?.length;
-			// Absent if only the user's repository has it.
-			if (size === undefined) continue;
-			if (bytes + size > limit) {
-				if (!this.#isFull) {
-					log.warn("Another machine that continues the session cannot restore everything: the limit is reached.", {
-						limit,
-						setting: "agentwire.rewind.max_database_bytes",
-					});
-				}
-				this.#isFull = true;
-				continue;
-			}
-			if (content !== null) await place.put(id, content);
-			bytes += size;
-			contents.set(id, size);
+		const { contents, isWhole } = await putContents(place, { records, known: this.#contents, packed, limit });
+		if (!isWhole && !this.#isFull) {
+			log.warn("Another machine that continues the session cannot restore everything: the limit is reached.", {
+				limit,
+				setting: "agentwire.rewind.max_database_bytes",
+			});
 		}
+		this.#isFull ||= !isWhole;
 		const version = randomUUID();
 		await place.replace({ version, records: await compress(await toText(lines)), contents });
 		this.#contents = contents;
@@ -114,4 +98,35 @@ export class HistoryMirror {
 	async #noteVersion(version: string): Promise<void> {
 		await writeFile(this.#versionFile, version, { mode: 0o600 });
 	}
+}
+
+export interface PutContents {
+	readonly records: readonly HistoryRecord[];
+	/** Bytes of the contents that the place has. */
+	readonly known: ReadonlyMap<ContentId, number>;
+	packed(id: ContentId): Promise<Uint8Array | null>;
+	readonly limit: number;
+}
+
+/** Puts contents of the newest records first, up to the limit. */
+export async function putContents(place: HistoryPlace, { records, known, packed, limit }: PutContents) {
+	const contents = new Map<ContentId, number>();
+	let bytes = 0;
+	let isWhole = true;
+	const needed = new Set<ContentId>();
+	for (const record of records.toReversed()) addContents(record, needed);
+	for (const id of needed) {
+		const content = known.has(id) ? null : await packed(id);
+		const size = known.get(id) ?? content?.length;
+		// Absent if only the user's repository has it.
+		if (size === undefined) continue;
+		if (bytes + size > limit) {
+			isWhole = false;
+			continue;
+		}
+		if (content !== null) await place.put(id, content);
+		bytes += size;
+		contents.set(id, size);
+	}
+	return { contents, isWhole };
 }

@@ -32,11 +32,12 @@ export class ObjectStore {
 	async put(id: ContentId, bytes: Uint8Array): Promise<number> {
 		if (await this.has(id)) return 0;
 		const packed = await compress(bytes, { level: 1 });
-		await this.#write(id, packed);
+		await this.putPacked(id, packed);
 		return packed.length;
 	}
 
-	async #write(id: ContentId, packed: Uint8Array): Promise<void> {
+	/** Stores compressed bytes. */
+	async putPacked(id: ContentId, packed: Uint8Array): Promise<void> {
 		const file = this.#fileOf(id);
 		const folder = path.dirname(file);
 		if (!this.#folders.has(folder)) {
@@ -71,7 +72,7 @@ export class ObjectStore {
 		if (own !== null || this.#place === undefined) return own;
 		const saved = await this.#place.content(id);
 		const bytes = await unpack(id, saved);
-		if (bytes !== null && saved !== null) await this.#write(id, saved);
+		if (bytes !== null && saved !== null) await this.putPacked(id, saved);
 		return bytes;
 	}
 
