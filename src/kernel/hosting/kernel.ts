@@ -186,8 +186,9 @@ export class Kernel {
 		return directory;
 	}
 
-	/** The living process that has a stored session open for writing; null if none is known. */
+	/** The other living process that has a stored session open for writing; null if none is known. */
 	async ownerOf(id: string, workDir?: string): Promise<SessionOwner | null> {
+		if (this.#sessions.get(id)?.isClaimed === true) return null;
 		const known = workDir ?? (await this.#parts.store.workDirOf(id));
 		return known === null ? null : await this.#parts.store.owner(known, id);
 	}

@@ -197,6 +197,11 @@ export class Session implements SessionApi {
 		return this.#parts.stored.state().creationOptions;
 	}
 
+	/** Whether this process is the one that writes it. */
+	get isClaimed(): boolean {
+		return this.#parts.stored.isClaimed;
+	}
+
 	get hasHistory(): boolean {
 		return this.#parts.stored.existed || this.#turns.hadOne;
 	}

@@ -44,9 +44,19 @@ function toKind(entry: Kinds): FileStatus["kind"] {
 const openingLimit = 200;
 
 /** Checks the opened file by its resolved path; false if a link changed in between. */
-async function isAdmitted(opened: BigIntStats, target: string, admits: readonly Admit[]): Promise<boolean> {
+async function isAdmitted(
+	handle: OpenFile,
+	opened: BigIntStats,
+	target: string,
+	admits: readonly Admit[],
+): Promise<boolean> {
 	// A pipe that a shell substitutes for a file has no path.
 	if (!opened.isFile()) return true;
+	const own = await handle.resolvedPath();
+	if (own !== null) {
+		for (const admit of admits) await admit(own);
+		return true;
+	}
 	const resolved = await orNullWhenMissing(resolvedPathOf(target));
 	if (resolved === null) return false;
 	for (const admit of admits) await admit(resolved);
@@ -64,7 +74,7 @@ async function openToRead({ privacyOf, closing, admits }: Access, target: string
 			if (isPrivate || admits.length > 0) {
 				const opened = await file.handle.exactStatus();
 				if (isPrivate) await closing.closeFile(file.handle, target, opened);
-				isAdmissible = admits.length === 0 || (await isAdmitted(opened, target, admits));
+				isAdmissible = admits.length === 0 || (await isAdmitted(file.handle, opened, target, admits));
 			} else isAdmissible = true;
 			if (isAdmissible) return file;
 		} finally {

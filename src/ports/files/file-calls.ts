@@ -11,6 +11,7 @@ import {
 	lstat,
 	open,
 	read,
+	readlink,
 	realpath,
 	rename,
 	type Stats,
@@ -70,6 +71,15 @@ export class OpenFile {
 
 	sync(): Promise<void> {
 		return this.#do((done) => fsync(this.descriptor, done));
+	}
+
+	/** Its resolved path, where the system says it; null elsewhere, and if the file was removed or has no path. */
+	async resolvedPath(): Promise<string | null> {
+		if (process.platform !== "linux") return null;
+		const resolved = await this.#run<string | null>((resolve) => {
+			readlink(`/proc/self/fd/${this.descriptor}`, (error, target) => resolve(error === null ? target : null));
+		});
+		return resolved === null || !resolved.startsWith("/") || resolved.endsWith(" (deleted)") ? null : resolved;
 	}
 
 	syncContent(): Promise<void> {

@@ -92,6 +92,7 @@ function isEarlierBoot(origin: ProcessOrigin, here: ProcessOrigin): boolean {
 /** Whether the living process with this id has another origin, or is a zombie. */
 function isAnother(pid: number, { started }: ProcessOrigin, here: ProcessOrigin): boolean {
 	if (started === undefined || here.started === undefined) return false;
+	if (pid === process.pid && here === own) return started !== here.started;
 	const found = readStart(pid);
 	return found !== null && (found.hasEnded || found.started !== started);
 }
