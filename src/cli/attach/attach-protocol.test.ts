@@ -25,28 +25,20 @@ function both(): { readonly peer: Socket; readonly socket: Socket } {
 	return { peer, socket };
 }
 
-it("reads the first line, and leaves what follows alone, also when the time for the line is over", async () => {
+it("reads the first line, and leaves what follows alone", async () => {
 	const { peer, socket } = both();
-	const time = new AbortController();
-	const reading = readFirstLine(socket, time.signal);
+	const reading = readFirstLine(socket);
 	peer.write("one\ntwo");
 	const first = await reading;
 	expect([first?.line, first?.rest.toString("utf8")]).toEqual(["one", "two"]);
 	const data = once(socket, "data");
 	socket.resume();
-	time.abort();
-	expect(socket.isPaused()).toBe(false);
 	peer.write("three");
 	expect(String(await data)).toBe("three");
 });
 
-it("is null when the peer leaves, or the time is over", async () => {
+it("is null when the peer leaves", async () => {
 	const { peer, socket } = both();
-	const time = new AbortController();
-	const late = readFirstLine(socket, time.signal);
-	time.abort();
-	expect(await late).toBeNull();
-	socket.resume();
 	const reading = readFirstLine(socket);
 	peer.end("half a line");
 	expect(await reading).toBeNull();

@@ -32,17 +32,13 @@ const lineLimit = 4_194_304;
 
 const endings = ["error", "close", "end"] as const;
 
-/** Pauses the connection; `rest` follows the line. Empty for a line that is too long, null after a disconnect or abort. */
-export function readFirstLine(
-	socket: Socket,
-	signal?: AbortSignal,
-): Promise<{ readonly line: string; readonly rest: Buffer } | null> {
+/** Pauses the connection; `rest` follows the line. Empty for a line that is too long, null after a disconnect. */
+export function readFirstLine(socket: Socket): Promise<{ readonly line: string; readonly rest: Buffer } | null> {
 	return new Promise((resolve) => {
 		let seen = Buffer.alloc(0);
 		const settle = (result: { readonly line: string; readonly rest: Buffer } | null) => {
 			socket.off("data", take);
 			for (const event of endings) socket.off(event, giveUp);
-			signal?.removeEventListener("abort", giveUp);
 			socket.pause();
 			resolve(result);
 		};
@@ -55,6 +51,5 @@ export function readFirstLine(
 		const giveUp = () => settle(null);
 		socket.on("data", take);
 		for (const event of endings) socket.on(event, giveUp);
-		signal?.addEventListener("abort", giveUp, { once: true });
 	});
 }

@@ -1,11 +1,12 @@
-import { fstatSync } from "node:fs";
-import { createConnection, type Socket } from "node:net";
+import { fstatSync, writeSync } from "node:fs";
 import path from "node:path";
 import { isatty } from "node:tty";
+import { isOneFile } from "../../base/program-form.ts";
 import { productVersion } from "../../host/product.ts";
 import { findHome } from "../home.ts";
 import { handleStopSignals, stopSignals } from "../process/stop-signals.ts";
-import { type Outcome, readFirstLine, socketName, toOutcome } from "./attach-protocol.ts";
+import { socketName, toOutcome } from "./attach-protocol.ts";
+import type { RelayPipes, RelaySocket } from "./relay-pipes.ts";
 
 /** Milliseconds for the gateway to accept the command. */
 const patience = 5000;
@@ -35,21 +36,24 @@ export async function relay(argv: readonly string[]): Promise<number | null> {
 	const target = findTarget(process.env);
 	if (target === null) return null;
 	const { asked } = target;
-	const socket = await connect(target.socket);
+	const pipes = isOneFile ? (await import("./bun-pipes.ts")).bunPipes() : (await import("./node-pipes.ts")).nodePipes;
+	const socket = await pipes.connect(target.socket);
 	if (socket === null) {
 		if (asked) say(`No gateway listens at ${target.socket}, so the command runs in this process.`);
 		return null;
 	}
 	// A person types at a terminal: only the command's own process can ask them.
-	if (isatty(0)) {
+	if (fstatSync(0).isCharacterDevice() && isatty(0)) {
 		socket.destroy();
 		return null;
 	}
 	const { env: environment } = process;
 	const umask = process.umask();
 	const command = { version: productVersion, argv, cwd: process.cwd(), environment, umask, asked };
-	socket.write(`${JSON.stringify(command)}\n`);
-	const first = await readFirstLine(socket, AbortSignal.timeout(patience));
+	await socket.write(Buffer.from(`${JSON.stringify(command)}\n`));
+	const late = setTimeout(() => socket.destroy(), patience);
+	const first = await readLine(socket.received);
+	clearTimeout(late);
 	const answer = first === null ? null : toOutcome(first.line);
 	if (first === null || answer === null || !("taken" in answer)) {
 		socket.destroy();
@@ -60,81 +64,69 @@ export async function relay(argv: readonly string[]): Promise<number | null> {
 	const how = asked ? "" : "A gateway serves this command; AGENTWIRE_ATTACH=0 runs it in this process.\n";
 	say(`${how}${answer.notice}`.trimEnd());
 	const endsWithSignal = argv[0] === "codex" && !argv.includes("app-server");
-	const presence = await connect(target.socket);
-	presence?.write(`${JSON.stringify({ command: answer.command })}\n`);
-	return await join(socket, first.rest, { presence, endsWithSignal });
+	const presence = await pipes.connect(target.socket);
+	await presence?.write(Buffer.from(`${JSON.stringify({ command: answer.command })}\n`));
+	return await join(pipes, socket, first.rest, { presence, endsWithSignal });
 }
 
-function connect(file: string): Promise<Socket | null> {
-	return new Promise((resolve) => {
-		const socket = createConnection({ path: file, allowHalfOpen: true });
-		socket.once("connect", () => resolve(socket));
-		// Later errors show as the end of the connection.
-		socket.on("error", () => resolve(null));
-	});
+/** Null at the end of the connection; `rest` follows the line. */
+async function readLine(received: RelaySocket["received"]): Promise<{ line: string; rest: Buffer } | null> {
+	let seen = Buffer.alloc(0);
+	for (;;) {
+		const next = await received.next();
+		if (next.done === true) return null;
+		seen = Buffer.concat([seen, next.value]);
+		const end = seen.indexOf("\n");
+		if (end !== -1) return { line: seen.toString("utf8", 0, end), rest: seen.subarray(end + 1) };
+	}
 }
 
 interface Served {
 	/** Null if the gateway has ended. */
-	readonly presence: Socket | null;
+	readonly presence: RelaySocket | null;
 	/** Whether a signal is the exit code; otherwise a signal is a normal end. */
 	readonly endsWithSignal: boolean;
 }
 
 /** Forwards bytes until the gateway reports the result: a zero byte, which never occurs in JSON, and a line. */
-function join(socket: Socket, rest: Buffer, served: Served): Promise<number> {
-	return new Promise((resolve) => {
-		let last: Buffer | null = null;
-		let isOutputGone = false;
-		let signaled: number | null = null;
-		const take = (bytes: Buffer) => {
-			if (last !== null) {
-				last = Buffer.concat([last, bytes]);
-				return;
-			}
-			const end = bytes.indexOf(0);
-			const text = end === -1 ? bytes : bytes.subarray(0, end);
-			if (end !== -1) last = bytes.subarray(end + 1);
-			if (text.length > 0 && !process.stdout.write(text)) {
-				socket.pause();
-				process.stdout.once("drain", () => socket.resume());
-			}
-		};
-		const toCode = (outcome: Outcome | null): number => {
-			if (outcome !== null && "exitCode" in outcome) {
-				if (outcome.error !== null) say(`Error: ${outcome.error}`);
-				return signaled ?? outcome.exitCode;
-			}
-			if (isOutputGone) return served.endsWithSignal ? brokenPipe : 1;
-			if (signaled !== null) return signaled;
-			say("Error: The gateway ended before the command did. Start the program again; sessions can be resumed.");
-			return 1;
-		};
-		const finish = () => {
-			const code = toCode(last === null ? null : toOutcome(last.toString("utf8")));
-			process.stdout.write("", () => resolve(code));
-		};
-		handleStopSignals((signal) => {
-			const code = served.endsWithSignal ? stopSignals[signal] : 0;
-			// Interrupting twice gives up.
-			if (signaled !== null && signal === "SIGINT" && served.endsWithSignal) process.exit(code);
-			signaled ??= code;
-			served.presence?.write(signal);
-			setTimeout(() => socket.destroy(), endPatience).unref();
-		});
-		// The reader is gone: the gateway ends the turn.
-		process.stdout.on("error", () => {
-			isOutputGone = true;
-			socket.destroy();
-		});
-		socket.on("data", take);
-		socket.on("close", finish);
-		socket.on("end", () => socket.destroy());
-		process.stdin.on("error", () => socket.end());
-		process.stdin.pipe(socket);
-		take(rest);
-		socket.resume();
+async function join(pipes: RelayPipes, socket: RelaySocket, rest: Buffer, served: Served): Promise<number> {
+	const { presence, endsWithSignal } = served;
+	let signaled: number | null = null;
+	handleStopSignals((signal) => {
+		const code = endsWithSignal ? stopSignals[signal] : 0;
+		// Interrupting twice gives up.
+		if (signaled !== null && signal === "SIGINT" && endsWithSignal) process.exit(code);
+		signaled ??= code;
+		void presence?.write(Buffer.from(signal));
+		setTimeout(() => socket.destroy(), endPatience).unref();
 	});
+	void sendInput(pipes, socket);
+	const last: Uint8Array[] = [];
+	try {
+		for (let bytes: Uint8Array | null = rest; bytes !== null; bytes = (await socket.received.next()).value ?? null) {
+			const end = last.length > 0 ? 0 : bytes.indexOf(0);
+			if (end !== -1) last.push(bytes.subarray(end));
+			const text = end === -1 ? bytes : bytes.subarray(0, end);
+			if (text.length > 0) await pipes.output(text);
+		}
+	} catch {
+		// The reader is gone: the gateway ends the turn.
+		socket.destroy();
+		if (last.length === 0) return endsWithSignal ? brokenPipe : 1;
+	}
+	const outcome = last.length === 0 ? null : toOutcome(Buffer.concat(last).toString("utf8", 1));
+	if (outcome !== null && "exitCode" in outcome) {
+		if (outcome.error !== null) say(`Error: ${outcome.error}`);
+		return signaled ?? outcome.exitCode;
+	}
+	if (signaled !== null) return signaled;
+	say("Error: The gateway ended before the command did. Start the program again; sessions can be resumed.");
+	return 1;
+}
+
+async function sendInput(pipes: RelayPipes, socket: RelaySocket): Promise<void> {
+	for await (const bytes of pipes.input()) await socket.write(bytes);
+	socket.end();
 }
 
 /** The exit code that shells report for SIGPIPE. */
@@ -142,7 +134,12 @@ const brokenPipe = 141;
 
 /** Silent where stderr is stdout: the line would be among the protocol's. */
 function say(text: string): void {
-	if (text !== "" && !isErrorShared()) process.stderr.write(`${text}\n`);
+	if (text === "" || isErrorShared()) return;
+	try {
+		writeSync(2, `${text}\n`);
+	} catch {
+		// Nobody reads it.
+	}
 }
 
 function isErrorShared(): boolean {
