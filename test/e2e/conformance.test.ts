@@ -31,6 +31,7 @@ describe("agentwire conformance", () => {
 		["acp", "acp", "acp/permission-two"],
 		["claude", "claude", "claude/permission-allow"],
 		["codex", "codex app-server", "codex/accept"],
+		["codex-exec", "codex exec", "codex-exec/resume"],
 		["gateway", "serve --stdio", "gateway/approve"],
 	])("passes what speaks %s", async (dialect, flags, only) => {
 		const { code, output } = await run("--dialect", dialect, "--only", only, "--json", ...own(flags));
@@ -53,6 +54,25 @@ describe("agentwire conformance", () => {
 		);
 	});
 
+	it("compares the end of a process for each turn", async () => {
+		const events = [
+			'{"type":"thread.started","thread_id":"t"}',
+			'{"type":"turn.started"}',
+			'{"type":"turn.failed","error":{"message":"no"}}',
+		];
+		const exec = ["--dialect", "codex-exec", "--only", "codex-exec/model-failed", "--command"];
+		const ending = (then: string) =>
+			run(...exec, `printf '%s\\n' ${events.map((event) => `'${event}'`).join(" ")}; ${then} #`);
+		expect(await ending("exit 3")).toMatchObject({ code: 0 });
+		const done = await ending("exit 0");
+		expect([done.code, done.output]).toEqual([
+			1,
+			expect.stringContaining("expected: exit nonzero\n  received: exit 0\n"),
+		]);
+		const more = await ending("echo more; exit 3");
+		expect([more.code, more.output]).toEqual([1, expect.stringContaining("expected: the end\n  received: more\n")]);
+	});
+
 	it("fails for expected failures that are none", async () => {
 		const file = path.join(place, "expected.txt");
 		await writeFile(file, "kimi/plain-text # known\n");
@@ -72,7 +92,11 @@ describe("agentwire conformance", () => {
 
 	it.each([
 		[["--dialect", "ahp", "--command", "x"], 2, "'ahp' is not one of wire, legacy"],
-		[["--dialect", "wire"], 2, "needs --dialect (wire, legacy, meerkat, acp, claude, codex, gateway) and --command"],
+		[
+			["--dialect", "wire"],
+			2,
+			"needs --dialect (wire, legacy, meerkat, acp, claude, codex, codex-exec, gateway) and --command",
+		],
 		[["--dialect", "wire", "--command", "x", "--suite", "all"], 2, "'all' is not one of core, approvals"],
 		[["--dialect", "wire", "--command", "x", "--only", "none"], 1, "no scenario's name contains 'none'"],
 	])("refuses %j", async (flags, exit, message) => {

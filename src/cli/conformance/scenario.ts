@@ -4,9 +4,10 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createLineSplitter } from "../../base/text/lines.ts";
+import { shellWord } from "../../base/text/quoting.ts";
 import { createProcesses } from "../../ports/processes/children.ts";
 import type { ChildInput } from "../../ports/processes/port.ts";
-import { FreeComparison } from "../../testing/transcripts/comparison.ts";
+import { FreeComparison, fillWord } from "../../testing/transcripts/comparison.ts";
 import { lineQueue } from "../../testing/transcripts/connection.ts";
 import type { Move, Transcript } from "../../testing/transcripts/format.ts";
 import { type Freedom, freedoms } from "../../testing/transcripts/freedom.ts";
@@ -60,9 +61,12 @@ export async function runScenario(transcript: Transcript, options: ScenarioOptio
 		await prepare(transcript, place);
 		const given = { "work-dir": workDir, "share-dir": path.join(home, ".kimi") };
 		const comparison = new FreeComparison(createBindings(given, { anyIds: true }), freedomOf(dialect));
-		for (const moves of transcript.conversations) {
+		for (const [index, moves] of transcript.conversations.entries()) {
 			model.restart();
-			const command = [options.command, ...wordsOf(transcript, dialect)].join(" ");
+			const words = wordsOf(transcript.conversationWords[index] ?? [], dialect).map((word) =>
+				shellWord(fillWord(comparison, word)),
+			);
+			const command = [options.command, ...words].join(" ");
 			const opened = withOpening(transcript, moves, dialect);
 			const outcome = await runConversation(opened, comparison, place, { ...options, command });
 			const tool = model.missingTool();
@@ -82,8 +86,9 @@ function withOpening({ name }: Transcript, moves: readonly Move[], dialect: Conf
 	return dialect !== "wire" || opens || withoutOpening.includes(name) ? moves : [...wireOpening, ...moves];
 }
 
-/** Clients of this dialect start the server with flags that belong to the protocol. */
-function wordsOf({ words }: Transcript, dialect: ConformanceDialect): readonly string[] {
+/** Clients of these dialects start the server with flags that belong to the protocol. */
+function wordsOf(words: readonly string[], dialect: ConformanceDialect): readonly string[] {
+	if (dialect === "codex-exec") return ["--experimental-json", ...words];
 	const formats = ["--output-format", "stream-json", "--verbose", "--input-format", "stream-json"];
 	return dialect === "claude" ? [...formats, ...words] : [];
 }
@@ -175,7 +180,9 @@ async function runConversation(
 		},
 	};
 	try {
-		await play({ moves, server: adapt(server, dialect), comparison, patience, ending: "open" });
+		// A process for each turn ends by itself: its last line and its exit code belong to the protocol.
+		const ending = dialect === "codex-exec" ? "closed" : "open";
+		await play({ moves, server: adapt(server, dialect), comparison, patience, ending });
 		return { kind: "passed" };
 	} catch (thrown) {
 		if (!(thrown instanceof Error)) throw thrown;

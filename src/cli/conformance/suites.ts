@@ -69,6 +69,12 @@ export const suites: Readonly<Record<ConformanceDialect, Readonly<Record<Suite, 
 		sessions: ["resume", "fork"],
 		faults: ["errors", "model-failed", "end-of-input"],
 	},
+	"codex-exec": {
+		core: ["turn", "command", "command-failed", "file-change", "output-schema"],
+		approvals: [],
+		sessions: ["resume"],
+		faults: ["model-failed", "empty-prompt", "unknown-flag"],
+	},
 	gateway: {
 		core: ["turn", "cancel", "operations"],
 		approvals: ["approve", "reject"],

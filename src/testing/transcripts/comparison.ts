@@ -14,6 +14,11 @@ export interface Comparison {
 	prepare(moves: readonly Move[]): readonly Move[];
 }
 
+/** Fills a word of a command line. */
+export function fillWord(comparison: Pick<Comparison, "fill">, word: string): string {
+	return JSON.parse(comparison.fill(JSON.stringify(word)));
+}
+
 export const more = "more";
 
 export function exactly(bindings: Bindings): Comparison {

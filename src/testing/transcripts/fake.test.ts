@@ -56,6 +56,7 @@ const dialectOf = ({ name, server }: Transcript): TranscriptDialect =>
 const fakeable = readTranscripts().filter(
 	(transcript) =>
 		transcript.server !== "claude" &&
+		transcript.server !== "codex-exec" &&
 		transcript.server !== "gateway" &&
 		// Lines that stand for any members cannot be sent.
 		expectedLines(transcript).every((line) => parseTemplate(line) !== undefined) &&

@@ -4,6 +4,7 @@ const serverKinds: Readonly<Record<string, ServerKind>> = {
 	"acp-v2": "acp-v2",
 	claude: "claude",
 	codex: "codex",
+	"codex-exec": "codex-exec",
 	gateway: "gateway",
 };
 
@@ -14,7 +15,7 @@ export type Move =
 	| { readonly kind: "unordered"; readonly line: number; readonly chains: readonly (readonly string[])[] }
 	| { readonly kind: "nothing"; readonly line: number }
 	| { readonly kind: "close-input"; readonly line: number }
-	| { readonly kind: "exit"; readonly line: number; readonly code: number }
+	| { readonly kind: "exit"; readonly line: number; readonly code: number | "nonzero" }
 	| { readonly kind: "open-gate"; readonly line: number }
 	| { readonly kind: "until-file"; readonly line: number; readonly name: string };
 
@@ -25,7 +26,7 @@ export interface Cover {
 }
 
 /** The kind of server to play against: one session, or many in the named protocol. */
-export type ServerKind = "session" | "meerkat" | "acp" | "acp-v2" | "claude" | "codex" | "gateway";
+export type ServerKind = "session" | "meerkat" | "acp" | "acp-v2" | "claude" | "codex" | "codex-exec" | "gateway";
 
 export interface Transcript {
 	readonly name: string;
@@ -63,6 +64,8 @@ export interface Transcript {
 	readonly setup: string;
 	/** One conversation per process; the later ones resume the session of the first. */
 	readonly conversations: readonly (readonly Move[])[];
+	/** By conversation: `words` and its own, with placeholders. */
+	readonly conversationWords: readonly (readonly string[])[];
 }
 
 interface Section {
@@ -142,6 +145,7 @@ function toMove(text: string, line: number): Move {
 	if (text === "← nothing") return { kind: "nothing", line };
 	if (text === "close stdin") return { kind: "close-input", line };
 	if (text === "open gate") return { kind: "open-gate", line };
+	if (text === "exit nonzero") return { kind: "exit", line, code: "nonzero" };
 	if (text.startsWith("exit ")) return { kind: "exit", line, code: Number(text.slice(5)) };
 	if (text.startsWith("until file ")) return { kind: "until-file", line, name: text.slice(11) };
 	if (text.startsWith("← ")) return { kind: "receive", line, text: text.slice(2) };
@@ -156,10 +160,16 @@ function toBytes(text: string): string {
 	return Buffer.from(text, "utf8").toString("latin1");
 }
 
+function toWords(text: string): string[] {
+	return text.split(" ").filter((word) => word !== "");
+}
+
 /** Reads a transcript. Throws for a line that is none of the format. */
 export function parseTranscript(name: string, text: string): Transcript {
 	const sections = toSections(text);
 	const head = sections[0];
+	const conversations = sections.filter(({ kind }) => kind === "conversation");
+	const words = values(head, "words").flatMap(toWords);
 	const options = values(head, "with");
 	const table = (key: string) => JSON.parse(values(head, key)[0] ?? "{}");
 	return {
@@ -184,7 +194,7 @@ export function parseTranscript(name: string, text: string): Transcript {
 		agentwireSettings: table("agentwire"),
 		settings: table("settings"),
 		isOnDisk: options.includes("sessions on disk"),
-		words: values(head, "words").flatMap((words) => words.split(" ")),
+		words,
 		environment: table("environment"),
 		scripts: sections.filter(({ kind }) => kind === "script").map((section) => section.lines.join("\n").trim()),
 		files: new Map<string, string | Buffer>([
@@ -194,6 +204,7 @@ export function parseTranscript(name: string, text: string): Transcript {
 		shareFiles: named(sections, "share"),
 		sessionFiles: named(sections, "session"),
 		setup: toSetup(sections),
-		conversations: sections.filter(({ kind }) => kind === "conversation").map(toMoves),
+		conversations: conversations.map(toMoves),
+		conversationWords: conversations.map(({ argument }) => [...words, ...toWords(argument)]),
 	};
 }

@@ -1,7 +1,7 @@
 // What a dialect leaves open to implementations.
 import { isRecord } from "../../base/json.ts";
 
-export const dialects = ["wire", "legacy", "meerkat", "acp", "claude", "codex", "gateway"] as const;
+export const dialects = ["wire", "legacy", "meerkat", "acp", "claude", "codex", "codex-exec", "gateway"] as const;
 export type TranscriptDialect = (typeof dialects)[number];
 
 export interface Freedom {
@@ -175,6 +175,19 @@ export const freedoms: Readonly<Record<TranscriptDialect, Freedom>> = {
 		),
 		pieces: { "item/agentMessage/delta": ["params", "delta"] },
 		nameOf: namedBy(["params", "item", "type"]),
+	},
+	"codex-exec": {
+		// Servers run commands with different shells.
+		members: new Set([...wording, ...counts, "command"]),
+		isOptional: among(
+			...["error", "item.completed error", "item.completed reasoning"],
+			...["item.started agent_message", "item.started file_change", "item.started reasoning"],
+		),
+		pieces: {},
+		nameOf(message) {
+			const type = memberAt(message, ["item", "type"]);
+			return typeof type === "string" ? `${namedBy(["type"])(message)} ${type}` : namedBy(["type"])(message);
+		},
 	},
 	gateway: {
 		members: new Set([

@@ -87,7 +87,8 @@ export async function play({ moves: given, server, comparison, patience, observe
 				return within(patience, server.fileExists(move.name), late(move.line, `the file ${move.name}`));
 			case "exit": {
 				const code = await within(patience, server.exitCode(), late(move.line, `exit ${move.code}`));
-				if (code !== move.code) throw failure(move.line, `exit ${move.code}`, `exit ${code}`, "the exit code differs");
+				if (move.code === "nonzero" ? code === 0 : code !== move.code)
+					throw failure(move.line, `exit ${move.code}`, `exit ${code}`, "the exit code differs");
 				return;
 			}
 			case "close-input":

@@ -69,6 +69,7 @@ const dialectOf = {
 	"acp-v2": freedoms.acp,
 	claude: freedoms.claude,
 	codex: freedoms.codex,
+	"codex-exec": freedoms["codex-exec"],
 	gateway: freedoms.gateway,
 };
 

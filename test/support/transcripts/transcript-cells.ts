@@ -4,6 +4,7 @@
 import { operations } from "../../../src/api/operations.ts";
 import { messageDeclarations } from "../../../src/formats/message.ts";
 import { claudeProtocol } from "../../../src/frontends/claude/protocol.ts";
+import { execEventSchemas } from "../../../src/frontends/codex/exec-events.ts";
 import { codexProtocol } from "../../../src/frontends/codex/protocol.ts";
 import { errorNumbers as kimiErrors } from "../../../src/frontends/kimi/errors.ts";
 import { olderEvents } from "../../../src/frontends/kimi/protocol.ts";
@@ -39,9 +40,13 @@ export function requiredCells(methods: {
 		...acpDraftCells(methods.acpDraft),
 		...all("claude-control", Object.keys(claudeProtocol.methods)),
 		...all("codex-method", Object.keys(codexProtocol.methods)),
+		...all("codex-exec-event", Object.keys(execEventSchemas).filter(isShownByTurns)),
 		...all("gateway-method", stableOperations()),
 	]);
 }
+
+/** The event `error` is sent only for a failure outside a turn, which no script can cause. */
+const isShownByTurns = (event: string): boolean => event !== "error";
 
 function stableOperations(): string[] {
 	return Object.entries(operations).flatMap(([name, { stability }]) => (stability === "stable" ? [name] : []));

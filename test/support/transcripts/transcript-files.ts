@@ -7,7 +7,7 @@ const transcriptsDirectory = path.join(import.meta.dirname, "../../transcripts")
 
 /** Every transcript below test/transcripts, by name. */
 export function readTranscripts(): Transcript[] {
-	return ["acp", "acp-v2", "claude", "codex", "gateway", "kimi", "legacy", "meerkat"].flatMap((dialect) =>
+	return ["acp", "acp-v2", "claude", "codex", "codex-exec", "gateway", "kimi", "legacy", "meerkat"].flatMap((dialect) =>
 		readdirSync(path.join(transcriptsDirectory, dialect))
 			.filter((file) => file.endsWith(".txt"))
 			.sort()
@@ -19,6 +19,9 @@ export function readTranscripts(): Transcript[] {
 			),
 	);
 }
+
+/** Others have a process for each turn. */
+export const isPlayedInMemory = ({ server }: Transcript): boolean => server !== "codex-exec";
 
 /** The lines a transcript says the server sends. */
 export function expectedLines(transcript: Transcript): string[] {

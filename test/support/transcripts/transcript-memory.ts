@@ -167,6 +167,7 @@ export async function openSession(
 		const documents = createSettingsDocuments({ files, clock, workDir, home });
 		return { dialects: dialect === null ? [] : [dialect], account, sessions, documents, clock, identifiers };
 	};
+	if (transcript.server === "codex-exec") throw new Error("the executable plays it, with a process for each turn");
 	if (!transcript.isMemoryOnly) {
 		const kernel = new Kernel({ store, configuration, hostServices });
 		if (transcript.server !== "session")

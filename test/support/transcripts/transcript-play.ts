@@ -24,6 +24,7 @@ const sniffers = {
 	// Answers are proven by the marks alone.
 	claude: () => ({ sent() {}, received() {} }),
 	codex: () => ({ sent() {}, received() {} }),
+	"codex-exec": () => ({ sent() {}, received() {} }),
 	gateway: () => ({ sent() {}, received() {} }),
 };
 

@@ -5,6 +5,7 @@ import path from "node:path";
 import { createDeferred, type Deferred } from "../../../src/base/deferred.ts";
 import { createLineSplitter } from "../../../src/base/text/lines.ts";
 import { productVersion } from "../../../src/host/product.ts";
+import { fillWord } from "../../../src/testing/transcripts/comparison.ts";
 import type { ServerKind, Transcript } from "../../../src/testing/transcripts/format.ts";
 import { createBindings } from "../../../src/testing/transcripts/placeholders.ts";
 import { executablePath, sharedCodeCache } from "../executable/executable.ts";
@@ -22,8 +23,9 @@ export async function playOverProcess(
 		createBindings({ "work-dir": place.workDir, "share-dir": place.shareDir, version: productVersion }),
 	);
 	try {
-		for (const moves of transcript.conversations) {
-			const { server, complaints, kill } = startServer(transcript, place);
+		for (const [index, moves] of transcript.conversations.entries()) {
+			const words = (transcript.conversationWords[index] ?? []).map((word) => fillWord(comparison, word));
+			const { server, complaints, kill } = startServer(transcript, place, words);
 			try {
 				await playGolden(transcript, moves, server, comparison, place.workDir);
 			} catch (thrown) {
@@ -45,11 +47,12 @@ const serverArguments: { readonly [K in ServerKind]: readonly string[] } = {
 	"acp-v2": ["acp", "--acp-protocol", "2"],
 	claude: ["claude", "--input-format", "stream-json", "--output-format", "stream-json"],
 	codex: ["codex", "app-server"],
+	"codex-exec": ["codex", "exec", "--experimental-json"],
 	gateway: ["serve", "--stdio"],
 };
 
 /** Protocols whose command line is somebody else's: it has no flags of ours. */
-const isForeign = (server: ServerKind) => server === "claude" || server === "codex";
+const isForeign = (server: ServerKind) => server === "claude" || server === "codex" || server === "codex-exec";
 
 function toFlags({ yolo, plan, afk, maxSteps, maxAttempts, model, agentFile }: Transcript): string[] {
 	return [
@@ -73,13 +76,14 @@ function settingsFlags({ server }: Transcript, { shareDir, configFile }: Transcr
 function startServer(
 	transcript: Transcript,
 	place: TranscriptPlace,
+	words: readonly string[],
 ): { readonly server: StartedServer; complaints(): string; kill(): void } {
 	const { home, shareDir, workDir } = place;
 	const child = spawn(
 		executablePath,
 		[
 			...serverArguments[transcript.server],
-			...transcript.words,
+			...words,
 			...(isForeign(transcript.server) ? [] : ["--work-dir", workDir]),
 			...settingsFlags(transcript, place),
 			...toFlags(transcript),

@@ -1,6 +1,6 @@
-// Which golden transcripts are played where, besides memory, which plays all of them.
+// Which golden transcripts are played where, besides memory.
 import type { Transcript } from "../../../src/testing/transcripts/format.ts";
-import { readTranscripts } from "./transcript-files.ts";
+import { isPlayedInMemory, readTranscripts } from "./transcript-files.ts";
 
 export interface Sample {
 	/** Played with every run of the tests. */
@@ -18,15 +18,20 @@ function toSample(transcripts: readonly Transcript[], share: number): Sample {
 }
 
 const transcripts = readTranscripts();
-
-/** Over the built executable. Those that deviate fail in memory already; those with gates cannot be played there. */
-export const processSample = toSample(
-	transcripts.filter(({ isMemoryOnly, deviation }) => !isMemoryOnly && deviation === null),
+const playedInMemory = transcripts.filter(isPlayedInMemory);
+const sample = toSample(
+	playedInMemory.filter(({ isMemoryOnly, deviation }) => !isMemoryOnly && deviation === null),
 	8,
 );
 
+/** Over the built executable, which alone plays some. Those that deviate fail in memory already; those with gates cannot be played there. */
+export const processSample: Sample = {
+	sampled: [...sample.sampled, ...transcripts.filter((transcript) => !isPlayedInMemory(transcript))],
+	others: sample.others,
+};
+
 /** With the kernel at the other end of a socket, where sessions do not use the files of an editor. */
 export const remoteSample = toSample(
-	transcripts.filter(({ covers }) => !covers.some(({ cell }) => cell.startsWith("fs/"))),
+	playedInMemory.filter(({ covers }) => !covers.some(({ cell }) => cell.startsWith("fs/"))),
 	4,
 );

@@ -1,7 +1,16 @@
 import { UsageError } from "../usage-error.ts";
 import { readFlagValues, toKnown } from "./flag-values.ts";
 
-export const conformanceDialects = ["wire", "legacy", "meerkat", "acp", "claude", "codex", "gateway"] as const;
+export const conformanceDialects = [
+	"wire",
+	"legacy",
+	"meerkat",
+	"acp",
+	"claude",
+	"codex",
+	"codex-exec",
+	"gateway",
+] as const;
 export type ConformanceDialect = (typeof conformanceDialects)[number];
 
 export const suiteNames = ["core", "approvals", "sessions", "faults"] as const;

@@ -2,8 +2,8 @@ import { UsageError } from "../usage-error.ts";
 import { readFlagValues, toKnown } from "./flag-values.ts";
 
 export const transcriptDialects = ["wire", "legacy", "meerkat", "acp", "codex"] as const;
-/** Dialects whose messages a fake cannot tell apart, or whose events are pulled. */
-const otherDialects = ["claude", "gateway"];
+/** Dialects whose messages a fake cannot tell apart, whose input is plain text, or whose events are pulled. */
+const otherDialects = ["claude", "codex-exec", "gateway"];
 
 export interface FakeCall {
 	readonly transcript: string;

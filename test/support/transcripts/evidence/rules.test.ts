@@ -75,6 +75,11 @@ const pairs: { readonly [K in CoverKind]: Pair } = {
 		shows: `${started}\n← {"id":1,"result":{}}`,
 		lacks: `${started}\n← {"id":2,"error":{}}`,
 	},
+	"codex-exec-event": {
+		cell: "item.completed",
+		shows: '← {"type":"item.completed","item":{"type":"error"}}',
+		lacks: '← {"type":"item.started","item":{"type":"item.completed"}}',
+	},
 	"gateway-method": {
 		cell: "server.info",
 		shows: '→ {"jsonrpc":"2.0","id":1,"method":"server.info"}\n← {"jsonrpc":"2.0","id":1,"result":{}}',

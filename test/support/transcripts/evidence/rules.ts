@@ -91,6 +91,8 @@ const rules = {
 		cell === "initialized"
 			? isFollowed(transcript, `"method":"initialized"`, '{"id":')
 			: isAnswered(transcript, `"method":"${cell}"`, "id", (id) => `{"id":${id},`),
+	"codex-exec-event": ({ conversations }, cell) =>
+		conversations.flat().some((move) => move.kind === "receive" && /^{"type":"([^"]+)"/.exec(move.text)?.[1] === cell),
 	edge: byProof("edge"),
 	outcome: byProof("outcome"),
 	scenario: byProof("scenario"),
