@@ -32,21 +32,6 @@ export interface JournalWriterOptions {
 	isSummarizable(): Promise<boolean>;
 }
 
-export interface JournalWriter {
-	readonly hasBegun: boolean;
-	readonly end: number;
-	cursor(): Cursor;
-	/** Stores the lines before the first commit, unless already stored. Fails with the reason if that is impossible. */
-	begin(): Promise<void>;
-	commit(batch: Batch, sync: boolean): Promise<readonly AgentEvent[]>;
-	/** Stores a batch without events with the next commit, or soon. Until it is stored, every commit retries it. */
-	commitWithNext(batch: Batch): void;
-	/** Waits for earlier commits, and for their writes to the files that other programs read. */
-	settled(): Promise<void>;
-	/** Stores a summary to speed up the next opening. Fails if a batch that no caller awaits could not be stored. */
-	finish(): Promise<void>;
-}
-
 /** Milliseconds until new journal content reaches the files that other programs read, while a turn runs. */
 const projectionDelay = 20;
 /** Maximum queued batches for those files. */
@@ -68,9 +53,12 @@ interface WaitingCommit {
 }
 
 function hasContent({ events = [], context, state }: Batch): boolean {
-	const changesContext = context !== undefined && (context.kind === "replace" || context.rows.length > 0);
 	const changesState = state !== undefined && Object.keys(state).length > 0;
-	return changesContext || changesState || events.some(isDurable);
+	return changesState || (context !== undefined && changesContext(context)) || events.some(isDurable);
+}
+
+function changesContext(change: ContextChange): boolean {
+	return change.kind === "replace" || change.rows.length > 0;
 }
 
 function isDurable({ body }: AgentEvent): boolean {
@@ -90,199 +78,270 @@ function changesFiles({ context, state }: Batch): boolean {
 	return context?.kind === "replace" || state !== undefined;
 }
 
-export function createJournalWriter(options: JournalWriterOptions): JournalWriter {
-	const { journal, epoch, summary } = options;
-	let lastSeq = options.lastSeq;
-	let hasState = options.hasState;
-	let hasBegun = false;
-	let end = 0;
-	let isInTurn = false;
-	/** Writing to the files that other programs read: one pass at a time, covering everything that arrived meanwhile. */
-	let projecting: Promise<void> = Promise.resolve();
-	let unprojected: Batch[] = [];
-	let withdrawProjection: (() => void) | null = null;
-	const waiting: WaitingCommit[] = [];
-	/** Whether unawaited batches must be stored now. */
-	let isOverdue = false;
-	let failure: unknown = null;
-	let withdrawOverdue: (() => void) | null = null;
-	let withdrawRest: (() => void) | null = null;
-	let running: Promise<void> | null = null;
+/** A run that may be withdrawn until it begins. */
+class Timer {
+	readonly #start: (run: () => void) => () => void;
+	#withdraw: (() => void) | null = null;
 
-	const summaryLines = (clean: boolean): LineText[] => {
-		const stored = { ...summary.current, seq: lastSeq, sizes: options.sizes(), hasState, clean };
-		return toGroupLines([{ kind: "summary", summary: stored }]);
-	};
+	constructor(clock: Clock, milliseconds: number) {
+		this.#start = (run) => clock.after(milliseconds, run, true);
+	}
 
-	const numbered = (batch: Batch, before: number): Batch & { readonly events: readonly AgentEvent[] } => {
-		let seq = before;
-		const events = (batch.events ?? []).map((event) => {
-			if (!isDurable(event)) return event;
-			seq += 1;
-			return { ...event, seq, epoch };
+	/** Unless it waits already. */
+	start(run: () => void): void {
+		this.#withdraw ??= this.#start(() => {
+			this.#withdraw = null;
+			run();
 		});
-		return { ...batch, events };
-	};
+	}
 
-	const toRecords = async ({ events = [], context, state }: Batch): Promise<JournalRecord[]> => {
+	stop(): void {
+		this.#withdraw?.();
+		this.#withdraw = null;
+	}
+}
+
+/** Writes to the files that other programs read: one pass at a time, which covers everything that arrived meanwhile. */
+class Projection {
+	readonly #write: (batches: readonly Batch[]) => Promise<void>;
+	readonly #timer: Timer;
+	#waiting: Batch[] = [];
+	#running: Promise<void> = Promise.resolve();
+
+	constructor(clock: Clock, write: (batches: readonly Batch[]) => Promise<void>) {
+		this.#write = write;
+		this.#timer = new Timer(clock, projectionDelay);
+	}
+
+	add(batches: readonly Batch[]): void {
+		this.#waiting.push(...batches);
+	}
+
+	/** For the time of a turn: the agent does not wait for these writes, and they are combined. */
+	async soon(): Promise<void> {
+		if (this.#waiting.length >= projectedTogether) await this.all();
+		else this.#timer.start(() => void this.all());
+	}
+
+	async all(): Promise<void> {
+		this.#timer.stop();
+		for (let seen: Promise<void> | null = null; seen !== this.#running; await seen) seen = this.#running;
+		const batches = this.#waiting;
+		this.#waiting = [];
+		if (batches.length > 0) this.#running = this.#write(batches);
+		await this.#running;
+	}
+}
+
+export class JournalWriter {
+	readonly #options: JournalWriterOptions;
+	readonly #projection: Projection;
+	#lastSeq: number;
+	#hasState: boolean;
+	#hasBegun = false;
+	#end = 0;
+	#isInTurn = false;
+
+	readonly #waiting: WaitingCommit[] = [];
+	/** Whether unawaited batches must be stored now. */
+	#isOverdue = false;
+	readonly #overdue: Timer;
+	/** Why the last write failed. */
+	#failure: unknown = null;
+	#running: Promise<void> | null = null;
+	readonly #resting: Timer;
+
+	constructor(options: JournalWriterOptions) {
+		this.#options = options;
+		this.#lastSeq = options.lastSeq;
+		this.#hasState = options.hasState;
+		this.#projection = new Projection(options.clock, (batches) => options.project(batches, this.#end));
+		this.#overdue = new Timer(options.clock, joiningDelay);
+		this.#resting = new Timer(options.clock, restingDelay);
+	}
+
+	get hasBegun(): boolean {
+		return this.#hasBegun;
+	}
+
+	get end(): number {
+		return this.#hasBegun ? this.#end : this.#options.journal.length;
+	}
+
+	get cursor(): Cursor {
+		return { epoch: this.#options.epoch, seq: this.#lastSeq };
+	}
+
+	/** Stores the lines before the first commit, unless already stored. Fails with the reason if that is impossible. */
+	async begin(): Promise<void> {
+		if (!this.#hasBegun) await this.#enqueue({}, false, true);
+	}
+
+	commit(batch: Batch, sync: boolean): Promise<readonly AgentEvent[]> {
+		return this.#enqueue(batch, sync, false);
+	}
+
+	/** Stores a batch without events with the next commit, or soon. Until it is stored, every commit retries it. */
+	commitWithNext(batch: Batch): void {
+		this.#waiting.push({ batch, sync: false, begins: false, stored: null });
+		this.#overdue.start(() => this.#storeWaiting());
+	}
+
+	/** Waits for earlier commits, and for their writes to the files that other programs read. */
+	async settled(): Promise<void> {
+		this.#resting.stop();
+		this.#storeWaiting();
+		await this.#running;
+		await this.#projection.all();
+	}
+
+	/** Stores a summary to speed up the next opening. Fails if a batch that no caller awaits could not be stored. */
+	async finish(): Promise<void> {
+		if (this.#waiting.length > 0) throw this.#failure;
+		const { journal, isSummarizable } = this.#options;
+		if (this.#hasBegun && (await isSummarizable())) await journal.append(this.#summaryLines(true));
+	}
+
+	#enqueue(batch: Batch, sync: boolean, begins: boolean): Promise<readonly AgentEvent[]> {
+		const stored = createDeferred<readonly AgentEvent[]>();
+		this.#waiting.push({ batch, sync, begins, stored });
+		this.#running ??= this.#run();
+		return stored.promise;
+	}
+
+	#storeWaiting(): void {
+		if (this.#waiting.length === 0) return;
+		this.#isOverdue = true;
+		this.#running ??= this.#run();
+	}
+
+	async #run(): Promise<void> {
+		// Combines commits made in the same tick into one write.
+		await null;
+		while (this.#isOverdue || this.#waiting.some(({ stored }) => stored !== null)) {
+			this.#isOverdue = false;
+			this.#overdue.stop();
+			// The journal form of a change that adds a prompt depends on the context before it.
+			const alone = this.#waiting.findIndex(({ batch }) => addsPrompt(batch));
+			const commits = this.#waiting.splice(0, alone === -1 ? this.#waiting.length : Math.max(1, alone));
+			try {
+				const stored = await this.#writeTogether(commits);
+				for (const [index, commit] of commits.entries()) commit.stored?.resolve(stored[index]?.events ?? []);
+				this.#failure = null;
+			} catch (thrown) {
+				this.#fail(commits, thrown, alone !== -1);
+			}
+		}
+		this.#running = null;
+		if (this.#isInTurn) return;
+		this.#resting.stop();
+		this.#resting.start(() => {
+			if (this.#running === null && !this.#isInTurn) this.#options.rest();
+		});
+	}
+
+	/** Batches that no caller awaits are tried again. */
+	#fail(commits: readonly WaitingCommit[], reason: unknown, isOneOfSeveral: boolean): void {
+		this.#failure = reason;
+		const again = commits.filter(({ stored }) => stored === null);
+		// If one of several batches is stored alone, the commits after a failed unawaited batch fail too.
+		const late = isOneOfSeveral && again.length === commits.length ? this.#takeFirstAwaited() : [];
+		for (const { stored } of [...commits, ...late]) stored?.reject(reason);
+		this.#waiting.unshift(...again);
+	}
+
+	#takeFirstAwaited(): readonly WaitingCommit[] {
+		const index = this.#waiting.findIndex(({ stored }) => stored !== null);
+		return index === -1 ? [] : this.#waiting.splice(index, 1);
+	}
+
+	async #writeTogether(commits: readonly WaitingCommit[]): Promise<readonly Batch[]> {
+		const { journal, prepare, syncOthers } = this.#options;
+		const sync = commits.some((commit) => commit.sync);
+		const batches = commits.map(({ batch }) => batch);
+		const begins = !this.#hasBegun && commits.some((commit) => commit.begins);
+		const isEmpty = !begins && !batches.some(hasContent);
+		if (this.#hasBegun ? isEmpty : !isEmpty) await prepare();
+		if (!isEmpty) return this.#store(batches, sync);
+		if (sync) await Promise.all([journal.sync(), syncOthers()]);
+		return batches;
+	}
+
+	async #store(batches: readonly Batch[], sync: boolean): Promise<readonly Batch[]> {
+		const stored = this.#numbered(batches);
+		// The files must be current: a summary contains their sizes, a prompt's journal form depends on one of them, and a file
+		// written after a change it lacks would seem modified by another program.
+		const needsFiles = batches.some((batch) => endsTurn(batch) || addsPrompt(batch) || changesFiles(batch));
+		if (needsFiles) await this.#projection.all();
+		await this.#append(await this.#toLines(stored), sync);
+		this.#hasBegun = true;
+		this.#end = this.#options.journal.length;
+		for (const batch of stored) this.#note(batch);
+		this.#projection.add(stored);
+		if (!this.#isInTurn || needsFiles) await this.#projection.all();
+		else await this.#projection.soon();
+		return stored;
+	}
+
+	#numbered(batches: readonly Batch[]): readonly Batch[] {
+		const { epoch } = this.#options;
+		let seq = this.#lastSeq;
+		return batches.map((batch) => {
+			const events = (batch.events ?? []).map((event) => {
+				if (!isDurable(event)) return event;
+				seq += 1;
+				return { ...event, seq, epoch };
+			});
+			return { ...batch, events };
+		});
+	}
+
+	async #toLines(batches: readonly Batch[]): Promise<readonly LineText[]> {
+		const lines = [...(this.#hasBegun ? [] : await this.#options.firstLines())];
+		if (this.#hasBegun && batches.some(endsTurn) && (await this.#options.isSummarizable()))
+			lines.push(...this.#summaryLines(false));
+		for (const batch of batches) lines.push(...toGroupLines(await this.#toRecords(batch)));
+		return lines;
+	}
+
+	async #toRecords({ events = [], context, state }: Batch): Promise<JournalRecord[]> {
 		const records: JournalRecord[] = events.filter(isDurable).map((event) => ({ kind: "event", event }));
-		if (context !== undefined && (context.kind === "replace" || context.rows.length > 0)) {
-			records.push({ kind: "context", change: await options.toStoredChange(context) });
+		if (context !== undefined && changesContext(context)) {
+			records.push({ kind: "context", change: await this.#options.toStoredChange(context) });
 		}
 		if (state !== undefined && Object.keys(state).length > 0) records.push({ kind: "state", state });
 		return records;
-	};
-
-	const note = ({ events = [], context, state }: Batch): void => {
-		for (const event of events) {
-			if (!isDurable(event)) continue;
-			summary.addEvent(event);
-			lastSeq = event.seq ?? lastSeq;
-			if (event.agentPath.length === 0 && event.body.type === "turn.started") isInTurn = true;
-		}
-		if (endsTurn({ events })) isInTurn = false;
-		if (context !== undefined) summary.addContext(context);
-		hasState ||= state !== undefined;
-	};
+	}
 
 	/** Appends the lines; takes them back if they must be synced and cannot be. */
-	const append = async (lines: readonly LineText[], sync: boolean): Promise<void> => {
+	async #append(lines: readonly LineText[], sync: boolean): Promise<void> {
+		const { journal, syncOthers } = this.#options;
 		await journal.append(lines);
 		if (!sync) return;
 		try {
-			await Promise.all([journal.sync(), options.syncOthers()]);
+			await Promise.all([journal.sync(), syncOthers()]);
 		} catch (thrown) {
 			await journal.undo().catch(() => undefined);
 			throw thrown;
 		}
-	};
+	}
 
-	const projectAll = async (): Promise<void> => {
-		withdrawProjection?.();
-		withdrawProjection = null;
-		for (let seen: Promise<void> | null = null; seen !== projecting; await seen) seen = projecting;
-		const batches = unprojected;
-		unprojected = [];
-		if (batches.length === 0) return await projecting;
-		projecting = options.project(batches, end);
-		await projecting;
-	};
-	/** During a turn the agent does not wait for these writes, and they are combined. */
-	const projectSoon = (): void => {
-		withdrawProjection ??= options.clock.after(projectionDelay, () => void projectAll(), true);
-	};
-
-	const store = async (batches: readonly Batch[], sync: boolean): Promise<readonly Batch[]> => {
-		let seq = lastSeq;
-		const stored = batches.map((batch) => {
-			const next = numbered(batch, seq);
-			seq += next.events.filter(isDurable).length;
-			return next;
-		});
-		// The files must be current: a summary contains their sizes, a prompt's journal form depends on one of them, and a file
-		// written after a change it lacks would seem modified by another program.
-		const needsFiles = batches.some((batch) => endsTurn(batch) || addsPrompt(batch) || changesFiles(batch));
-		if (needsFiles) await projectAll();
-		const first = hasBegun ? [] : await options.firstLines();
-		const lines = [...first];
-		if (hasBegun && batches.some(endsTurn) && (await options.isSummarizable())) lines.push(...summaryLines(false));
-		for (const batch of stored) lines.push(...toGroupLines(await toRecords(batch)));
-		await append(lines, sync);
-		hasBegun = true;
-		end = journal.length;
-		for (const batch of stored) note(batch);
-		unprojected.push(...stored);
-		if (!isInTurn || needsFiles || unprojected.length >= projectedTogether) await projectAll();
-		else projectSoon();
-		return stored;
-	};
-
-	const writeTogether = async (commits: readonly WaitingCommit[]): Promise<readonly Batch[]> => {
-		const sync = commits.some((commit) => commit.sync);
-		const batches = commits.map(({ batch }) => batch);
-		const begins = !hasBegun && commits.some((commit) => commit.begins);
-		const isEmpty = !begins && !batches.some(hasContent);
-		if (hasBegun ? isEmpty : !isEmpty) await options.prepare();
-		if (!isEmpty) return store(batches, sync);
-		if (sync) await Promise.all([journal.sync(), options.syncOthers()]);
-		return batches;
-	};
-
-	const takeFirstAwaited = (): readonly WaitingCommit[] => {
-		const index = waiting.findIndex(({ stored }) => stored !== null);
-		return index === -1 ? [] : waiting.splice(index, 1);
-	};
-
-	const run = async (): Promise<void> => {
-		// Combines commits made in the same tick into one write.
-		await null;
-		while (isOverdue || waiting.some(({ stored }) => stored !== null)) {
-			isOverdue = false;
-			withdrawOverdue?.();
-			withdrawOverdue = null;
-			// The journal form of a change that adds a prompt depends on the context before it.
-			const alone = waiting.findIndex(({ batch }) => addsPrompt(batch));
-			const commits = waiting.splice(0, alone === -1 ? waiting.length : Math.max(1, alone));
-			try {
-				const stored = await writeTogether(commits);
-				for (const [index, commit] of commits.entries()) commit.stored?.resolve(stored[index]?.events ?? []);
-				failure = null;
-			} catch (thrown) {
-				failure = thrown;
-				const again = commits.filter(({ stored }) => stored === null);
-				// If one of several batches is stored alone, the commits after a failed unawaited batch fail too.
-				if (alone !== -1 && again.length === commits.length) commits.push(...takeFirstAwaited());
-				for (const commit of commits) commit.stored?.reject(thrown);
-				waiting.unshift(...again);
-			}
+	#note({ events = [], context, state }: Batch): void {
+		const { summary } = this.#options;
+		for (const event of events) {
+			if (!isDurable(event)) continue;
+			summary.addEvent(event);
+			this.#lastSeq = event.seq ?? this.#lastSeq;
+			if (event.agentPath.length === 0 && event.body.type === "turn.started") this.#isInTurn = true;
 		}
-		running = null;
-		if (isInTurn) return;
-		withdrawRest?.();
-		withdrawRest = options.clock.after(restingDelay, rest, true);
-	};
-	const rest = (): void => {
-		withdrawRest = null;
-		if (running === null && !isInTurn) options.rest();
-	};
-	const storeWaiting = (): void => {
-		if (waiting.length === 0) return;
-		isOverdue = true;
-		running ??= run();
-	};
+		if (endsTurn({ events })) this.#isInTurn = false;
+		if (context !== undefined) summary.addContext(context);
+		this.#hasState ||= state !== undefined;
+	}
 
-	const enqueue = (batch: Batch, sync: boolean, begins: boolean): Promise<readonly AgentEvent[]> => {
-		const stored = createDeferred<readonly AgentEvent[]>();
-		waiting.push({ batch, sync, begins, stored });
-		running ??= run();
-		return stored.promise;
-	};
-
-	return {
-		get hasBegun() {
-			return hasBegun;
-		},
-		get end() {
-			return hasBegun ? end : journal.length;
-		},
-		cursor: () => ({ epoch, seq: lastSeq }),
-		async begin() {
-			if (!hasBegun) await enqueue({}, false, true);
-		},
-		commit: (batch, sync) => enqueue(batch, sync, false),
-		commitWithNext(batch) {
-			waiting.push({ batch, sync: false, begins: false, stored: null });
-			withdrawOverdue ??= options.clock.after(joiningDelay, storeWaiting, true);
-		},
-		async settled() {
-			withdrawRest?.();
-			storeWaiting();
-			await running;
-			await projectAll();
-		},
-		async finish() {
-			if (waiting.length > 0) throw failure;
-			if (hasBegun && (await options.isSummarizable())) await journal.append(summaryLines(true));
-		},
-	};
+	#summaryLines(clean: boolean): LineText[] {
+		const { summary, sizes } = this.#options;
+		const stored = { ...summary.current, seq: this.#lastSeq, sizes: sizes(), hasState: this.#hasState, clean };
+		return toGroupLines([{ kind: "summary", summary: stored }]);
+	}
 }

@@ -21,7 +21,7 @@ import type { StateFile } from "../state-file.ts";
 import { type FileRange, readJournalEvents, readRecords } from "./journal-file.ts";
 import { type JournalSource, readJournalContext } from "./journal-opening.ts";
 import { type JournalHeader, type JournalRecord, toGroupLines, toHeaderLine } from "./journal-record.ts";
-import { createJournalWriter } from "./journal-writer.ts";
+import { JournalWriter } from "./journal-writer.ts";
 import { missingWireLines } from "./log-recovery.ts";
 import { createProjections, type Repairs } from "./projections.ts";
 import { type SessionHistory, shiftedEvent } from "./session-history.ts";
@@ -180,7 +180,7 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 			records.push({ kind: "state", state: stateFile.state() });
 		}
 		if (history.hasContent) {
-			const { seq } = writer.cursor();
+			const { seq } = writer.cursor;
 			const hasState = isNew ? found.hasState : opening.hasState;
 			const summary = { ...history.summary, seq, sizes: projections.sizes(), hasState, clean: false };
 			records.push({ kind: "summary", summary });
@@ -205,7 +205,7 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 		await Promise.all([...[journal, wire, contextLines].map((lines) => lines.close()), options.closeOthers()]);
 	};
 
-	const writer = createJournalWriter({
+	const writer = new JournalWriter({
 		journal,
 		epoch: header.epoch,
 		lastSeq: history.lastSeq,
@@ -231,15 +231,15 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 	});
 
 	return {
-		cursor: writer.cursor,
+		cursor: () => writer.cursor,
 		async storeNumbers() {
 			if (imported.length > 0 || history.rewritten !== "nothing") await writer.begin();
 		},
-		commit: writer.commit,
-		commitWithNext: writer.commitWithNext,
+		commit: (batch, sync) => writer.commit(batch, sync),
+		commitWithNext: (batch) => writer.commitWithNext(batch),
 		events: (after) => readAll(after, writer.end, pending()),
-		settled: writer.settled,
-		finish: writer.finish,
+		settled: () => writer.settled(),
+		finish: () => writer.finish(),
 		wholeEvents: () => wire.whole,
 		close,
 	};
