@@ -11,7 +11,6 @@ const lastPatches: Readonly<Record<number, number>> = { 8: 52, 9: 8 };
 
 export const defaultContract: ContractVersion = { major: 0, minor: 9, patch: 8 };
 
-/** Version format for error messages. */
 export const contractForm = "a version from 0.3 to 0.9, such as 0.8 or 0.9.6";
 
 /** Parses `0.N` or `0.N.P`; null otherwise. */

@@ -7,7 +7,6 @@ export interface Identifiers {
 	hex(length: number): string;
 }
 
-/** Whether it is a UUID with dashes, of any version. */
 export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 
 export const randomIdentifiers: Identifiers = {

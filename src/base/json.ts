@@ -1,4 +1,3 @@
-// JSON values: types, a guard, and the serialization for lines.
 import { withoutMark } from "./text/lines.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

@@ -131,7 +131,6 @@ async function runCodex(executable: string, action: CodexAction, installation: I
 		case "app-server":
 			return await (await import("./codex/app-server.ts")).runAppServer(executable, action.config, installation);
 		case "exec": {
-			// Callers must not see success, no matter how early the program is stopped.
 			handleStopSignals((signal) => void exitSoon(stopSignals[signal]));
 			return await (await import("./codex/exec.ts")).runCodexExec(executable, action.options, installation);
 		}

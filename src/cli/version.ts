@@ -11,7 +11,6 @@ export const agentSpecVersions: readonly string[] = ["1"];
 export const codexVersionText = () =>
 	`codex-protocol ${codexProtocolVersion} (${productName} ${productVersion}, not the Codex CLI)`;
 
-/** The version that clients expect under this executable name. */
 export const versionOf = (executable: string): string => (isCalledKimi(executable) ? emulatedVersion : productVersion);
 
 /** Output of `--version`. Clients that call the program under another name expect that program's version. */

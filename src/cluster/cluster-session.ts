@@ -1,5 +1,4 @@
-// A session for a front end: the same object regardless of the process that runs it, a worker of the cluster or the session's
-// owner. When that process is lost or ends, the session continues at another one, and attached clients resume after their last event.
+// A front end's session: one object wherever it runs. If its process ends, another continues; clients resume after their last event.
 
 import { type CommandOf, type CommandType, type CommandValues, commands } from "../api/commands.ts";
 import type { Attachment, SessionApi, SessionHandle } from "../api/kernel.ts";

@@ -1,5 +1,4 @@
-// Worker connections: one per worker, shared by its sessions in this process. A hung worker keeps its connection open, so it is
-// closed here when the database reports no sign of life from the worker, or the connection is silent.
+// One connection per worker. A hung worker leaves it open, so it is closed when the database or the connection shows no sign of life.
 import { connect, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import type { Clock } from "../base/clock.ts";

@@ -1,5 +1,4 @@
-// Handshake of a worker connection. Both ends prove, without sending it, that they know the secret the worker stores in the
-// database, and so may use that database.
+// Worker connection handshake: both ends prove, without sending it, that they know the secret the worker stores in the database.
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Duplex } from "node:stream";
 import * as v from "valibot";

@@ -1,5 +1,4 @@
-// The sessions of a store whose processes reach each other: a session that another process owns is used in that process, as a
-// further client, and every other one here. When its owner ends, the session continues here.
+// Sessions that another process owns are used there, as a further client; all others, and those whose owner ends, here.
 
 import type { SessionHandle, SessionsApi } from "../api/kernel.ts";
 import type { OpeningOptions } from "../api/session-options.ts";

@@ -20,7 +20,6 @@ const lookInterval = 250;
 export interface PlacementParts {
 	readonly registry: Registry;
 	readonly connections: WorkerConnections;
-	/** Database id of this process. */
 	processId(): Promise<string>;
 	readonly patience?: number;
 	readonly clock: Clock;

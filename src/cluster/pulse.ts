@@ -1,5 +1,4 @@
-// Detects a dead connection. A network may drop data while the connection stays open: neither end gets an error, and the worker
-// looks alive because it reaches the database another way.
+// Detects a dead connection: a network may drop data without an error, while the worker still reaches the database another way.
 import type { Clock } from "../base/clock.ts";
 
 /** Milliseconds between two pings of a front end, which the worker answers. */

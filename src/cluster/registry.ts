@@ -1,5 +1,4 @@
-// Shared database state of all processes: workers, the sessions they run, and requests for workers. All times use the database
-// clock.
+// Database state shared by all processes: workers, their sessions, and requests for workers. All times use the database clock.
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
 import type { Placement } from "../api/session-list.ts";
@@ -17,7 +16,6 @@ export interface WorkerPlace {
 	readonly tags: readonly string[];
 	/** Its protocol version; null if not announced. */
 	readonly remoteVersion: number | null;
-	/** Whether it is ending and takes no more sessions. */
 	readonly isEnding: boolean;
 }
 

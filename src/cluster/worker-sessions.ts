@@ -38,7 +38,6 @@ export class WorkerSessions extends ForwardedSessions {
 		return this.#uses.size;
 	}
 
-	/** Aborts when front-end connections must end. */
 	get connectionsEnd(): AbortSignal {
 		return this.#connections.signal;
 	}
@@ -59,10 +58,7 @@ export class WorkerSessions extends ForwardedSessions {
 		return new KernelError("closed", thrown.message, { data: endedData, cause: thrown });
 	}
 
-	/**
-	 * Resolves once no turn is running or the signal aborts. Releases unused sessions at once, so that front ends of other
-	 * versions, which cannot request them here, find them at another worker.
-	 */
+	/** Resolves when no turn runs, or on abort. Releases unused sessions at once, so that other versions find them elsewhere. */
 	async idle(clock: Clock, signal: AbortSignal): Promise<void> {
 		for (let looks = 0; !signal.aborted; looks += 1) {
 			const loaded = await this.sessions.loaded();

@@ -1,11 +1,9 @@
-// Supports workers and front ends of several versions on one store: only equal protocol versions use each other. A worker
-// announces its version, and a request for a worker requires it.
+// Workers and front ends of several versions share a store: a worker announces its protocol version, and requests need an equal one.
 import { KernelError } from "../base/errors.ts";
 import { remoteVersion } from "../remote/remote-version.ts";
 import { endingData } from "./ending.ts";
 
-// The version is a tag that workers have and requests need: the tables stay the same for all versions, and no worker takes work
-// it cannot serve. It contains spaces, so users cannot set it.
+// A tag, so that the tables stay the same and no worker takes work it cannot serve. Users cannot set it, because it contains spaces.
 const tagPrefix = "remote version ";
 
 interface Announced {

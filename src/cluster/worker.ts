@@ -1,5 +1,4 @@
-// A worker: claims sessions that front ends request, serves its kernel to them, takes over sessions whose process died during a
-// turn, and hands over its sessions when it ends.
+// A worker claims and serves requested sessions, takes over those whose process died during a turn, and hands its own over at its end.
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createSecureServer } from "node:tls";
 import type { SessionsApi } from "../api/kernel.ts";
@@ -31,7 +30,6 @@ export interface WorkerOptions {
 	/** Database id of this process. Changes after its lease was lost. */
 	processId(): Promise<string>;
 	readonly tags: readonly string[];
-	/** Maximum sessions in use. */
 	readonly capacity: number;
 	/** The listening address (port 0: any), and the address for others (port 0: the listening port; null: the same). */
 	readonly listen: WorkerAddress;
@@ -221,7 +219,6 @@ function listenFor(
 					(socket) => void serve(socket),
 				);
 	server.maxConnections = connectionLimit;
-	// The TLS handshake failed.
 	server.on("tlsClientError", () => {});
 	return server;
 }

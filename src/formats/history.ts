@@ -129,7 +129,6 @@ export const undocumented: readonly string[] = [
 
 const entries: readonly (VersionEntry & { readonly version: WireVersion })[] = history;
 
-/** Every version, oldest first. */
 export const wireVersions: readonly WireVersion[] = entries.map(({ version }) => version);
 
 /** Names that were changed, each with today's. */

@@ -58,7 +58,6 @@ export interface HostParts {
 	readonly surroundings: HostSurroundings;
 	readonly files: HostFiles;
 	readonly settings: HostSettings;
-	/** Default working directory of sessions. */
 	readonly workDir: string;
 	/** Replaces the configured store: an open store, or a directory on disk. */
 	readonly store?: SessionStore | { readonly directory: string };

@@ -1,4 +1,3 @@
-/** The subcommand that runs the program as a worker. */
 export const taskWorkerCommand = "__background-task-worker";
 
 /** Intervals and the grace period in milliseconds. */

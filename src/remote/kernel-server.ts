@@ -1,5 +1,4 @@
-// Serves a kernel to a front end in another process: answers its requests through the kernel API, and releases its resources when
-// the connection is lost. Sessions continue without it.
+// Serves a kernel to a front end in another process. A lost connection releases its resources; the sessions continue.
 
 import type { Attachment, SessionApi, SessionHandle, SessionsApi } from "../api/kernel.ts";
 import { aborted, never, unlessAborted } from "../base/abort.ts";

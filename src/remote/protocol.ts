@@ -1,6 +1,5 @@
-// The protocol between a front end and a remote kernel: JSON-RPC requests, one per kernel API method. Unbounded data such as
-// events is a stream: the front end requests one batch at a time, which acknowledges the previous batch, like a feed in the same
-// process.
+// Front end and remote kernel: JSON-RPC requests, one per kernel API method. Unbounded data such as events is a stream, read in
+// batches on request: each request acknowledges the previous batch, like a feed in the same process.
 import * as v from "valibot";
 import { commandSchema } from "../api/commands.ts";
 import { creationOptionsSchema, forkOptionsSchema, openingOptionsSchema } from "../api/options.ts";

@@ -1,4 +1,3 @@
-// A session of a kernel in another process.
 import * as v from "valibot";
 import { type CommandOf, type CommandType, type CommandValues, commands } from "../api/commands.ts";
 import type { Attachment, SessionApi } from "../api/kernel.ts";

@@ -85,7 +85,6 @@ function toFailure(retry: EventBodyOf<"step.retrying">): ModelFailure {
 	return failure.kind === "provider" ? { ...failure, isTransient: true } : failure;
 }
 
-/** The failure that ended the turn of this step. */
 export function lastFailure(events: readonly AgentEvent[], from: number): ModelFailure {
 	const ended = events.slice(from).find(({ body }) => body.type === "turn.ended")?.body;
 	const outcome = ended?.type === "turn.ended" ? ended.outcome : null;

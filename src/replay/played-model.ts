@@ -19,7 +19,6 @@ export interface PlayedLimits {
 	maxAttempts: number;
 }
 
-/** Replaces a summary, which is not recorded. */
 const unknownSummary = "(The summary is not recorded.)";
 
 export function createPlayedModel(score: Score, conductor: Conductor, limits: PlayedLimits): Model {

@@ -1,4 +1,3 @@
-// Side questions that clients asked while the session ran.
 import type { ContentPart } from "../api/values/content.ts";
 import { inputText } from "../api/values/content.ts";
 import type { EventBodyOf } from "../api/values/event.ts";

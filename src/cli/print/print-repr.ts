@@ -86,7 +86,6 @@ const fieldNames: Readonly<Record<string, string>> = {
 
 const floats: ReadonlySet<string> = new Set(["context_usage", "wait_s", "created_at"]);
 
-/** Fields whose objects are Python dictionaries. */
 const dictionaries: ReadonlySet<string> = new Set(["payload", "data", "extras"]);
 
 function toObject({ type, payload }: Message): PythonValue {

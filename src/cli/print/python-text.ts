@@ -1,6 +1,5 @@
 // Values as Python prints them in kimi-cli: 80 columns, indented by four, overlong lines cut.
 
-/** A class with its fields, a list, or literal text. */
 export type PythonValue =
 	| { readonly kind: "object"; readonly name: string; readonly fields: readonly (readonly [string, PythonValue])[] }
 	| { readonly kind: "list"; readonly items: readonly PythonValue[] }

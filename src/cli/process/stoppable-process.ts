@@ -1,5 +1,3 @@
-// The process of a command that runs until a signal stops it.
-
 import type { FaultOwner } from "../../api/kernel.ts";
 import type { Installation } from "../../host/installation.ts";
 import type { ProgramOptions } from "../arguments/command-line.ts";

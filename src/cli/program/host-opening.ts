@@ -1,5 +1,3 @@
-// Opens a multi-session host over a started kernel: its sessions, its dialects, the account.
-
 import type { SessionsApi } from "../../api/kernel.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { Account } from "../../frontends/shared/dialect.ts";

@@ -1,4 +1,3 @@
-// The command `export`: writes a session to a ZIP file, for backup or sharing.
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { orAbort } from "../../base/abort.ts";

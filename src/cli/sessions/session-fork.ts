@@ -51,7 +51,6 @@ export async function forkSession(
 	}
 }
 
-/** The id of a turn given by its number or its id. */
 async function findTurn(named: string, id: string, workDir: string, store: SessionStore): Promise<string> {
 	const view = await store.view(workDir, id);
 	const turns = view === null ? [] : await readTurns(view.events());

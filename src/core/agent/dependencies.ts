@@ -141,7 +141,6 @@ export interface TurnDependencies {
 	/** Called with the error of a failed step and its class, before the turn fails. */
 	stepFailed(error: TurnError, errorType: string): void;
 	readonly clock: Clock;
-	/** Uniform in [0, 1). */
 	readonly random: () => number;
 	/** Resolves when the event is persisted and delivered, which applies backpressure. Undefined if there is no wait. */
 	emit(body: EventBody): Promise<void> | undefined;

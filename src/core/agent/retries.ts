@@ -76,7 +76,6 @@ export function retryReason({ message, statusCode }: ModelFailure): string {
 export interface RetrySettings {
 	readonly limits: { readonly maxAttempts: number };
 	readonly clock: Clock;
-	/** Uniform in [0, 1). */
 	readonly random: () => number;
 	/** Whether the silence limit over all attempts is reached. Default: never. */
 	isSpent?(): boolean;

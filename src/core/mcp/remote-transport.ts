@@ -18,7 +18,6 @@ const patience = 30_000;
 /** The error for requests that we fail ourselves. */
 const brokenAnswer = { code: -32000, message: "the server broke off its answer" } as const;
 
-/** Whether the error means that no answer will come. */
 export function isBrokenAnswer(code: number, message: string): boolean {
 	return code === brokenAnswer.code && message === brokenAnswer.message;
 }

@@ -17,7 +17,6 @@ export function withWholeCharacters(stream: Model["stream"]): Model["stream"] {
 }
 
 function createCharacters(): (part: ModelPart) => readonly ModelPart[] {
-	/** The waiting first half and its kind. */
 	let waiting: { readonly kind: Kind; readonly half: string } | null = null;
 
 	/** The text to emit now; empty if all of it waits. */

@@ -58,7 +58,6 @@ function translate(pattern: string, syntax: PatternSyntax): Expression[] {
 	return [...conditions, { source: `${flags}^${rest.source}`, isForbidden: false }];
 }
 
-/** The index of the parenthesis that closes the group at `start`. */
 function groupEnd(pattern: string, start: number): number {
 	let depth = 0;
 	let isInBrackets = false;

@@ -57,7 +57,6 @@ function expectation(issue: v.BaseIssue<unknown>): string {
 	}
 }
 
-/** One sentence that names the argument and the error. */
 export function issueSentence(first: v.BaseIssue<unknown>): string {
 	const { issue, path } = innermost(first);
 	if (path.length === 0) return "The arguments must be a JSON object.";

@@ -21,7 +21,6 @@ export interface ProjectionSettings {
 	isOwnInput(turnId: string | null): boolean;
 	/** Whether a client shows its own prompt only when the agent sends it. */
 	echoesPrompts(): boolean;
-	/** The price of the current model; null if not configured. */
 	price(): ModelPrice | null;
 }
 

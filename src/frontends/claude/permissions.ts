@@ -24,7 +24,6 @@ export type Verdict =
 
 export interface PermissionSettings {
 	readonly frames: Frames;
-	/** Only then may the client be asked. */
 	readonly asksClient: boolean;
 	/** Whether a path is in the session's directories. */
 	readonly isInside: (path: string) => boolean;

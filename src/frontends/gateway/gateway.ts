@@ -54,7 +54,6 @@ export interface GatewayOptions {
 	readonly setup: Setup | null;
 	/** Completes directory paths; absent if the sessions run on another machine. */
 	readonly findDirectories?: FindDirectories;
-	/** The web page; null to serve none. */
 	readonly page: PageFiles | null;
 	readonly converse: Converse;
 	readonly operations?: Operations;

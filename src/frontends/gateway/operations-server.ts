@@ -20,7 +20,6 @@ export interface OperationsServerOptions {
 	readonly tls: TlsFiles | null;
 	readonly tokens: Pick<Tokens, "scopeOf">;
 	readonly operations: Pick<Operations, "isReady"> & {
-		/** The metrics text and its media type. */
 		metrics(): Promise<{ readonly type: string; readonly text: string }>;
 	};
 	readonly clock: Clock;

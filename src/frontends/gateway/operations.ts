@@ -12,7 +12,6 @@ export interface Operations {
 	metrics(connections: ConnectionCounts): Promise<{ readonly type: string; readonly text: string }>;
 }
 
-/** The health path of a request; null for other requests. */
 export function toHealthPath({ url = "" }: IncomingMessage): "/healthz" | "/readyz" | null {
 	const [path] = url.split("?");
 	return path === "/healthz" || path === "/readyz" ? path : null;

@@ -7,7 +7,7 @@ import { subagentEventFields } from "../../formats/message.ts";
 const truths: ReadonlySet<unknown> = new Set([true, 1, "1", "true", "t", "yes", "y", "on"]);
 const falsehoods: ReadonlySet<unknown> = new Set([false, 0, "0", "false", "f", "no", "n", "off"]);
 
-/** Accepts the same booleans as the reference implementation. */
+/** This and `lenientInteger` accept the same values as the reference implementation. */
 const lenientBoolean = v.pipe(
 	v.unknown(),
 	v.transform((value) => (typeof value === "string" ? value.toLowerCase() : value)),
@@ -16,7 +16,6 @@ const lenientBoolean = v.pipe(
 	v.boolean(),
 );
 
-/** Accepts the same integers as the reference implementation. */
 const lenientInteger = v.pipe(
 	v.unknown(),
 	v.transform((value) => (typeof value === "string" && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : value)),

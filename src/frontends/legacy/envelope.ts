@@ -17,6 +17,5 @@ export const envelopeRules: EnvelopeRules = {
 		code: -32000,
 		message: `Too many requests at once: at most ${limit} are handled at a time; wait for answers before sending more.`,
 	}),
-	// Error objects of this dialect have no `data`.
 	toErrorObject: (thrown) => withoutData(toErrorObject(errorNumbers, thrown)),
 };

@@ -14,7 +14,6 @@ const { methods: shapes } = legacyProtocol;
 export class LegacyConnection implements DialectConnection {
 	readonly #kernelApi: KernelApi;
 	readonly #pump: EventPump;
-	/** Set once the first run attaches. */
 	#attaching: Promise<void> | null = null;
 
 	constructor(kernelApi: KernelApi, peer: Peer) {

@@ -1,5 +1,4 @@
-// The errors of Meerkat RPC by name, with the numbers of both eras, some of which changed their meaning. `error.data.code`
-// always has the name.
+// Meerkat RPC errors by name, with the numbers of both eras, some of which changed meaning. `error.data.code` always has the name.
 
 import { readHookError } from "../../api/values/hooks/session-hook.ts";
 import { type KernelErrorCode, toKernelError } from "../../base/errors.ts";
@@ -60,7 +59,6 @@ export class NamedError extends Error {
 	}
 }
 
-/** Session errors in this protocol's words. */
 const sessionTexts: { readonly [C in KernelErrorCode]?: (sessionId: string) => string } = {
 	busy: (id) => `Session ${id} is busy`,
 	"session-not-found": (id) => `Session not found: ${id}`,

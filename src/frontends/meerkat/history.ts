@@ -18,7 +18,6 @@ interface Mark {
 	readonly isError: boolean;
 	/** The answer's id; null for other messages and turns without an id. */
 	readonly answerId: string | null;
-	/** The turn's run id; null if it has none. */
 	readonly runId: string | null;
 	/** Milliseconds since the epoch. */
 	readonly at: number;

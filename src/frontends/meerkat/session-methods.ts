@@ -290,7 +290,6 @@ export class SessionMethods {
 				messages: [...messages],
 			};
 		};
-		// In the contract, archived sessions can still be read.
 		return this.#sessions.using(id, read, isContract ? { archived: true } : {});
 	}
 

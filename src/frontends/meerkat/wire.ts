@@ -275,7 +275,6 @@ export type ModelsCatalogResult = v.InferOutput<typeof modelsCatalogResultSchema
 
 export const errorDataSchema = v.object({
 	session_id: v.exactOptional(v.string()),
-	/** For an exhausted budget. */
 	budget: v.exactOptional(v.picklist(["tokens", "time", "tool_calls"])),
 	scope: v.exactOptional(v.picklist(["session", "turn"])),
 	used: v.exactOptional(v.number()),

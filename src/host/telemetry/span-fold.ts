@@ -18,7 +18,6 @@ import { Timeline } from "./timeline.ts";
 export interface FoldSettings {
 	readonly hex: (length: number) => string;
 	readonly isSampled: (traceId: string) => boolean;
-	/** Whether spans include message content. */
 	readonly hasContent: boolean;
 	readonly adopt: (place: SpanPlace) => SpanPlace;
 	readonly monotonic: () => number;
@@ -40,7 +39,6 @@ interface OpenAgent {
 	readonly tools: Map<string, OpenSpan>;
 	/** Includes ended calls: a background subagent outlives its call. */
 	readonly toolPlaces: Map<string, SpanPlace>;
-	/** Start time and call of each open interaction. */
 	readonly waits: Map<string, { readonly toolCallId: string; readonly since: number }>;
 }
 

@@ -2,7 +2,6 @@ import type { StoredTask, TaskRuntime } from "../../ports/store/stored-tasks.ts"
 
 export interface ActiveTask {
 	readonly stored: StoredTask;
-	/** Whether the task can continue after this process exits. */
 	readonly canOutlive: boolean;
 	/** Resolves with the final state once that is persisted; with null when this process stops following the task. */
 	readonly ended: Promise<TaskRuntime | null>;

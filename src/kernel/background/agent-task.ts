@@ -46,7 +46,6 @@ export async function startAgentTask(work: AgentWork, settings: AgentTaskSetting
 		const changed = runtime;
 		return writes.run("", () => task.setRuntime(changed));
 	};
-	/** Shows in the task state which interaction the task waits for. */
 	const showInteractions = (): Promise<void> => {
 		const [waitingFor] = openInteractions.values();
 		return update(

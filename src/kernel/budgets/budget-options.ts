@@ -1,5 +1,3 @@
-// Combines budget settings with the options of the opened session.
-
 import type { BudgetOptions } from "../../api/session-options.ts";
 import type { BudgetSettings } from "../../settings/config/configuration.ts";
 import type { BudgetLimits } from "./budgets.ts";

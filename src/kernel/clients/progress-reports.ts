@@ -108,7 +108,6 @@ class RunningProgress {
 	skip(bytes: number): void {
 		this.#offset += bytes;
 		this.#decoders.clear();
-		// No client wants progress.
 		if (this.#deliveredLength + this.#pendingLength > 0 && !this.#settings.isWanted()) this.#forget();
 	}
 

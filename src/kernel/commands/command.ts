@@ -1,5 +1,3 @@
-// The slash command contract, and the turn services that a command may use.
-
 import type { SlashCommandInfo } from "../../api/session-state.ts";
 import type { UserInput } from "../../api/values/content.ts";
 import type { EventBody, TurnOutcome } from "../../api/values/event.ts";

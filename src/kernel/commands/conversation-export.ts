@@ -51,7 +51,6 @@ export interface ExportPlace {
 	readonly files: Files;
 	readonly workDir: string;
 	readonly home: string;
-	/** Milliseconds since the epoch. */
 	readonly now: number;
 	readonly sessionId: string;
 }

@@ -1,4 +1,3 @@
-// Formats a conversation as Markdown: messages, tool calls and results.
 import { type ContentPart, joinTexts, type ToolCall } from "../../api/values/content.ts";
 import type { HistoryEntry } from "../../api/values/conversation.ts";
 import { cutLine } from "../../core/tools/text-limits.ts";

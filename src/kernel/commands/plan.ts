@@ -1,5 +1,3 @@
-// `/plan`: toggles plan mode, shows the plan, clears it.
-
 import { statusChanged } from "../../api/values/event.ts";
 import { errorText } from "../../base/errors.ts";
 import type { PlanMode } from "../plan/plan-mode.ts";

@@ -1,4 +1,3 @@
-// Agents that need no agent file.
 import type { AgentDefinition } from "../../core/definitions/agent-definition.ts";
 import { agentTypes } from "../../core/definitions/agent-types.ts";
 import { defaultToolPaths } from "../../core/tools/tool-paths.ts";

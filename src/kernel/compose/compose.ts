@@ -1,5 +1,3 @@
-// Composes a session from its options, the settings and the host services.
-
 import path from "node:path";
 import type { ContextRow } from "../../api/values/conversation.ts";
 import type { WhenUnattended } from "../../api/values/session-mode.ts";

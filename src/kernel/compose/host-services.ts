@@ -1,5 +1,3 @@
-// Services that the process provides to a kernel: files, processes, network, clock, ids, log.
-
 import type { Clock } from "../../base/clock.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";

@@ -1,5 +1,3 @@
-// Chooses the model of a session from settings, options and environment, and creates it.
-
 import type { ModelChoice } from "../../api/models.ts";
 import type { Model } from "../../core/models/model.ts";
 import { type ModelSettings, standardTimeouts } from "../../core/models/model-settings.ts";

@@ -128,7 +128,6 @@ export function readOnlyMode(ruleFiles: readonly RuleFile[]): ReadOnlyMode {
 
 export interface SessionPermissions {
 	readonly judge: Judge;
-	/** Forbidden modes, each with the file that forbids it. */
 	readonly forbiddenModes: ReadonlyMap<"auto" | "yolo", string>;
 	/** Adds files that a rule denies to the unreadable files. */
 	withDeniedReads(secrets: SecretPaths): SecretPaths;

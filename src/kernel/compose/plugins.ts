@@ -1,4 +1,3 @@
-// Loads the tools of installed plugins for all agents of a session.
 import { chooseInjected, discoverPlugins, type HostValues } from "../../core/definitions/plugin.ts";
 import { createSchemaCompiler } from "../../core/tools/json-schema.ts";
 import type { Tool } from "../../core/tools/tool.ts";

@@ -1,4 +1,3 @@
-// Collects what prompts say about the machine and the working directory.
 import path from "node:path";
 import { loadPromptVariables, type PromptVariables } from "../../core/definitions/prompt-variables.ts";
 import type { Skill } from "../../core/definitions/skill.ts";

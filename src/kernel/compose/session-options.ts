@@ -1,5 +1,3 @@
-// The options for opening a session, from the command line or from a client.
-
 import type { EditorFiles } from "../../api/editor-files.ts";
 import type { McpServerSettings } from "../../api/mcp-servers.ts";
 import type { AddedRule, BudgetOptions, PermissionOptions, StartingMode } from "../../api/session-options.ts";

@@ -1,6 +1,5 @@
-// Session creation options, persisted in the session state and reused whenever the session is opened. Omitted: null options,
-// values that the state stores itself (grants, directories), and values that may contain keys (environment, MCP servers). Of the
-// mode, only the given values are stored; the state has the rest.
+// Session creation options, persisted for every opening. Omitted: null options, values that the state stores itself (grants,
+// directories; of the mode, only given values are here), and values that may contain keys (environment, MCP servers).
 import * as v from "valibot";
 import type { CreationOptions, ToolScope } from "../../api/session-options.ts";
 import { userInputSchema } from "../../api/values/content.ts";

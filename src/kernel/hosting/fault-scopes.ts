@@ -1,5 +1,4 @@
-// Attributes uncaught exceptions to sessions: asynchronous work of a session carries its id. This slows every promise slightly,
-// so only multi-session processes use it.
+// Attributes uncaught exceptions to sessions by async context, which slows every promise slightly: only for multi-session processes.
 import { AsyncLocalStorage } from "node:async_hooks";
 
 /** Shared by all hosts of a process: each further storage slows every promise again, and tests create many hosts. */

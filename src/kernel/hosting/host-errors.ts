@@ -1,4 +1,3 @@
-// Errors for client requests that the host refuses.
 import { KernelError } from "../../base/errors.ts";
 
 export function notFound(id: string): KernelError {

@@ -96,7 +96,6 @@ async function checkAnswerForm(form: AnswerForm | undefined): Promise<void> {
 		throw new KernelError("invalid-input", `The schema of the answer cannot be used: ${compiled.reason}.`);
 }
 
-/** Options for a session with unknown creation options. */
 export function choosePlainOptions(common: CommonOptions, workDir: string, opening: OpeningOptions): ChosenOptions {
 	return choose(common, workDir, toOptions(common, { ...plainRequest, ...opening }, null));
 }

@@ -1,5 +1,3 @@
-// A session as its host sees it: its info, whether it is working, and how its work ends.
-
 import type { SessionInfo } from "../../api/session-state.ts";
 import type { Log } from "../../base/log.ts";
 import type { Session } from "../session/session.ts";

@@ -1,5 +1,4 @@
-// Forks a session: the new session starts with a copy of the source or its beginning. Background work, its notifications and
-// output files stay with the source.
+// A fork starts with a copy of the source or its beginning. Background work, its notifications and output files stay with the source.
 
 import path from "node:path";
 import type { ForkCut, ForkOptions } from "../../api/session-options.ts";
@@ -179,10 +178,7 @@ function keyOf({ role, content }: HistoryEntry): string | null {
 	return role === "user" ? inputKey(content) : null;
 }
 
-/**
- * Returns the last retained event and whether it is inside a turn. Messages have no log position: those cut off are matched with
- * log inputs and steps from the end, because compaction may have removed the beginning.
- */
+/** Last retained event, and whether it is in a turn. Messages are matched with the log from the end: compaction drops beginnings. */
 async function findPlace({ stored, rows, end }: ForkSource, messages: number) {
 	const marks: Mark[] = [];
 	const places = new Map<string, number[]>();

@@ -1,6 +1,5 @@
-// Hosts many sessions in one process: creates and opens them on request, and unloads idle ones until their next use. The slot
-// cache decides which sessions are loaded; this class defines how they are opened and used. It is one class because every
-// operation depends on the chosen, loading and removed sessions.
+// Hosts many sessions: creates and opens them on request, unloads idle ones. The slot cache decides which are loaded, this class how
+// they are opened and used. It is one class because every operation depends on the chosen, loading and removed sessions.
 
 import type { FaultOwner, SessionHandle, SessionsApi } from "../../api/kernel.ts";
 import type { ModelList } from "../../api/models.ts";
@@ -234,9 +233,8 @@ export class SessionHost implements SessionsApi {
 	}
 
 	/**
-	 * Runs work on a stored, unused session and unloads it again. The session runs nothing, so it needs neither agent nor tools;
-	 * later callers acquire it with their own options. Returns false without running the work when the session is in use. Fails
-	 * with `session-not-found`.
+	 * Runs work on a stored, unused session, without agent and tools, and unloads it: later callers acquire it with their own
+	 * options. Returns false without running the work when the session is in use. Fails with `session-not-found`.
 	 */
 	#visit(id: string, work: (session: Session) => Promise<void>, wanted?: "archived"): Promise<boolean> {
 		return this.#cache.serialize(id, async () => {

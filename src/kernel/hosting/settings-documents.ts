@@ -1,5 +1,4 @@
-// Client settings documents: TOML files near the working directory or in the home directory. Clients own the content; this file
-// finds, reads and replaces them.
+// Client settings documents: TOML files near the working directory or in the home directory. Clients own the content.
 import { isUtf8 } from "node:buffer";
 import path from "node:path";
 import type { SettingsDocument, SettingsDocuments } from "../../api/kernel.ts";

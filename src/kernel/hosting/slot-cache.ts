@@ -1,5 +1,4 @@
-// A bounded cache of loaded values by id. When full, evicts the least recently used idle value. Work on one id is serialized;
-// different ids only wait for a free slot.
+// A bounded cache by id: evicts the least recently used idle value when full. Serializes work per id; other ids only wait for a slot.
 import type { Clock } from "../../base/clock.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Log } from "../../base/log.ts";
@@ -76,10 +75,7 @@ export class SlotCache<Value> {
 		return slot.value;
 	}
 
-	/**
-	 * Protects the value from eviction until the returned function is called. The last release restarts the idle timeout. A
-	 * release does not affect a value that was removed and loaded again.
-	 */
+	/** Prevents eviction until released; a release after a removal has no effect. The last release restarts the idle timeout. */
 	acquire(id: string): () => void {
 		const slot = this.#slots.get(id);
 		if (slot === undefined) return () => {};

@@ -14,7 +14,6 @@ export interface ApprovalModeSettings {
 	readonly afk: boolean;
 	/** Modes that never approve anything, each with the file that forbids it. */
 	readonly forbiddenModes: ReadonlyMap<"auto" | "yolo", string>;
-	/** Called after every change. */
 	onSwitched?(): void;
 }
 
@@ -53,7 +52,6 @@ export class ApprovalMode {
 		return this.#state.fields.afk;
 	}
 
-	/** The file that forbids the mode, or null. */
 	whoForbids(mode: "auto" | "yolo"): string | null {
 		return this.#forbidden.get(mode) ?? null;
 	}

@@ -21,7 +21,6 @@ import type { InteractionTable } from "./interaction-table.ts";
 interface ApprovalSettings {
 	readonly state: ApprovalState;
 	readonly interactions: InteractionTable;
-	/** Whether an attached client answers approvals. */
 	canAsk(): boolean;
 	expectsQuestions(): boolean;
 	readonly whenUnattended: WhenUnattended;

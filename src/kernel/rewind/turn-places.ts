@@ -36,7 +36,6 @@ export async function readTurns(events: AsyncIterable<readonly AgentEvent[]>): P
 /** Characters shown of an input. */
 const excerpt = 60;
 
-/** One line for each turn, with its number. */
 export function turnLines(turns: readonly TurnPlace[]): readonly string[] {
 	return turns.map(({ input, hasFiles }, index) => {
 		const text = inputText(input).replaceAll(/\s+/g, " ").slice(0, excerpt);

@@ -1,5 +1,4 @@
 // Limits the damage of an uncaught exception: only the work that threw it ends.
 import type { FaultOwner } from "../../api/kernel.ts";
 
-/** The owner is unknown. */
 export const nobody: FaultOwner = { fail: () => {} };

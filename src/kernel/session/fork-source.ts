@@ -8,6 +8,5 @@ export interface ForkSource {
 	readonly messages: number | null;
 	/** Number of its last event at that moment. */
 	readonly end: number;
-	/** Plan mode state for the fork. */
 	readonly plan: Partial<SessionState>;
 }

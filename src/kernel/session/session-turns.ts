@@ -96,7 +96,6 @@ export class SessionTurns {
 		return null;
 	}
 
-	/** Changes and stores the options of future turns. */
 	setOptions(change: CommandOf<"turn-options.set">["options"]): Promise<null> {
 		const { model, main } = this.#assembled;
 		const { stored } = this.#parts;

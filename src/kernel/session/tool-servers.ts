@@ -156,7 +156,6 @@ export class ToolServers {
 	}
 
 	async #begin(): Promise<void> {
-		// Without servers, nothing is loaded.
 		if (this.#loading === null && this.#wanted.length === 0) return;
 		if (this.#loading === null) {
 			// The first load includes all changes.

@@ -82,7 +82,6 @@ interface TurnHooks {
 
 interface TurnEvents {
 	readonly emit: EmitInTurn;
-	/** Whether its start was persisted and delivered. */
 	isBegun: boolean;
 	/** Resolves once `isBegun` is final, after the start was emitted. */
 	beginning: Promise<void>;

@@ -8,7 +8,6 @@ import { modelNotSet } from "../../core/agent/turn.ts";
 import type { Model } from "../../core/models/model.ts";
 
 export interface SideQuestionAgent {
-	/** Null when none is configured; `unsetModelAlias` is then the requested alias. */
 	readonly model: Model | null;
 	readonly unsetModelAlias: string | null;
 	readonly context: Pick<Context, "systemPrompt" | "requestMessages">;

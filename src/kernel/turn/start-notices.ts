@@ -16,7 +16,6 @@ export class StartNotices {
 		this.#clock = clock;
 	}
 
-	/** Delivers the notices once. */
 	async deliver(emit: (body: EventBodyOf<"notification.raised">) => unknown): Promise<void> {
 		const due = this.#waiting;
 		this.#waiting = [];

@@ -3,7 +3,6 @@ import type { ToolLimits } from "../../api/values/turn-options.ts";
 import type { ToolBox } from "../../core/agent/dependencies.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 
-/** Client tools, and the capability to serve some built-in tools. */
 export interface ToolClient {
 	readonly tools: ReadonlyMap<string, Tool>;
 	readonly capabilities: readonly ClientCapability[];

@@ -39,7 +39,6 @@ export interface AgentServices {
 	readonly budget: AgentBudget;
 	readonly compaction: Pick<Compacting, "triggerRatio" | "reservedTokens">;
 	readonly clock: Clock;
-	/** Uniform in [0, 1). */
 	readonly random: () => number;
 	readonly planMode: () => boolean;
 	/** Passes the work through. If persistence fails, the turn delivers nothing more. */

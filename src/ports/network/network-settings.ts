@@ -1,4 +1,3 @@
-// The network settings, and the `fetch` that libraries receive.
 import type { Clock } from "../../base/clock.ts";
 import type { CertificateSettings } from "./certificates.ts";
 import type { Sockets } from "./connections/sockets.ts";

@@ -1,5 +1,4 @@
-// The parts of a session's history that opening needs: usage, unfinished calls, and the output of an interrupted step. Computed
-// event by event, so that a store can keep it current or compute it from part of the history.
+// What opening needs of a history: usage, unfinished calls, interrupted output. Computed by event, so that stores can keep it current.
 import type { ContextChange, ContextRow } from "../../api/values/conversation.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
 import { digestOfInput } from "./input-digest.ts";

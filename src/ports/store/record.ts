@@ -1,5 +1,4 @@
-// The encodings shared by stores with a journal: numbered events, session state, and history summaries as JSON values. Validates
-// when reading.
+// Encodings shared by stores with a journal: numbered events, session state, history summaries, as JSON. Validates when reading.
 import * as v from "valibot";
 import { todoSchema, userInputSchema } from "../../api/values/content.ts";
 import { type AgentEvent, readEventBody } from "../../api/values/event.ts";

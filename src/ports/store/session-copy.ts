@@ -1,5 +1,4 @@
-// Copies a session between stores, and compares two copies. Events keep their order and content; numbers start at 1 in a new
-// history, as in every new session.
+// Copies a session between stores, and compares copies. Order and content stay; event numbers start at 1, as in every new session.
 import { isDeepStrictEqual } from "node:util";
 import type { AgentEvent } from "../../api/values/event.ts";
 import type { SessionState, SessionStore, StoredSession } from "./session-store.ts";
@@ -11,10 +10,7 @@ function toComparable({ turnId, agentPath, at, body }: AgentEvent): Comparable {
 	return { turnId, agentPath, at, body };
 }
 
-/**
- * Copies the session atomically, and `more` of it in the same step. Fails `busy` if the target has a session with this id.
- * Returns the number of events.
- */
+/** Copies the session and `more` of it atomically. Fails `busy` if the target has a session with this id. Returns the event count. */
 export async function copySession(
 	source: StoredSession,
 	store: SessionStore,

@@ -1,5 +1,4 @@
-// Splits a session list into pages. The last session of a page marks the position, so that concurrent writes neither repeat nor
-// hide other sessions.
+// Splits a session list into pages, marked by their last session, so that concurrent writes neither repeat nor hide others.
 
 import type { ListQuery, SessionPage, SessionSummary } from "../../api/session-list.ts";
 import { KernelError } from "../../base/errors.ts";

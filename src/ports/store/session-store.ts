@@ -1,5 +1,4 @@
-// The kernel's interface to stored sessions. Three implementations: on disk in the Kimi layout, in memory, and in PostgreSQL.
-// Once a commit resolves, it survives the end of the process, and with `sync` a power loss.
+// The interface of all stores (disk, memory, PostgreSQL). A resolved commit survives the process's end, and with `sync` a power loss.
 
 import type { ListQuery, Placement, SessionPage } from "../../api/session-list.ts";
 import type { Todo, UserInput } from "../../api/values/content.ts";

@@ -1,5 +1,4 @@
-// A stored session that several processes may have open. Reading needs no claim. A process must claim the session before
-// writing, and is then its only writer until another process claims it.
+// A stored session open in several processes. Reading needs no claim; the last process to claim it is its only writer.
 import type { AgentEvent } from "../../api/values/event.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { HistoryPlace } from "../workspace/history-place.ts";

@@ -1,5 +1,4 @@
-// Types of stored background work: tasks, and notifications about them. Implemented on disk by task-files.ts and
-// notification-files.ts, in memory by memory-tasks.ts. Times are milliseconds.
+// Types of stored tasks and notifications, on disk (task-files.ts, notification-files.ts) and in memory. Times are milliseconds.
 import type { TaskKind, TaskStatus } from "../../api/values/task-status.ts";
 import type { ProcessOrigin } from "../files/living-process.ts";
 

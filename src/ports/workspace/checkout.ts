@@ -1,5 +1,4 @@
-// Writes the files of a session's work directory, as they were at a point, into a new directory. The directory is complete or
-// missing, except for a git worktree, which git has to create first.
+// Writes a session's files as of a point to a new directory: complete or missing, except for a worktree, which git creates first.
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readdir, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";

@@ -1,5 +1,4 @@
-// The file history of a session: what each turn changed in its directories, with contents before and after, so that changes can
-// be reverted. Loads and scans nothing before a call may change files.
+// What each turn changed in a session's directories, to revert it. Loads and scans nothing before a call may change files.
 import { mkdir, realpath } from "node:fs/promises";
 import path from "node:path";
 import { never } from "../../base/abort.ts";

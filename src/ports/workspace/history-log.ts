@@ -1,5 +1,4 @@
-// The log of directory states and turn changes: append-only, one JSON object per line. Incomplete lines of killed processes are
-// skipped.
+// Directory states and turn changes: an append-only log of JSON lines. Incomplete lines of killed processes are skipped.
 import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import * as v from "valibot";

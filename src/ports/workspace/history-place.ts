@@ -1,5 +1,4 @@
-// Where a file history is saved beyond this machine, so that another machine can continue the session with it. The directory stays
-// the working copy.
+// Where a file history is saved for other machines that continue the session. The directory stays the working copy.
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -108,7 +107,6 @@ export interface PutContents {
 	readonly limit: number;
 }
 
-/** Puts contents of the newest records first, up to the limit. */
 export async function putContents(place: HistoryPlace, { records, known, packed, limit }: PutContents) {
 	const contents = new Map<ContentId, number>();
 	let bytes = 0;

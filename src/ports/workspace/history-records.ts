@@ -136,7 +136,6 @@ export class HistoryRecords {
 	}
 }
 
-/** Adds the contents that the record needs. */
 export function addContents({ paths }: HistoryRecord, needed: Set<ContentId>): void {
 	for (const { before, after } of paths.values()) {
 		addContent(before, needed);

@@ -1,5 +1,4 @@
-// Content-addressed store (SHA-256): each content is a compressed file that only its owner can read. Writes are atomic, even if
-// the process is killed.
+// Contents by SHA-256, compressed, readable only by their owner. Writes are atomic, even if the process is killed.
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat, unlink, writeFile } from "node:fs/promises";
 import path from "node:path";

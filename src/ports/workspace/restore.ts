@@ -1,5 +1,4 @@
-// Restores paths. First persists the plan, with contents before and after: if the process is killed, the next one completes it.
-// Touches only listed paths.
+// Restores listed paths only. Persists the plan with all contents first: if the process is killed, the next one completes it.
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import {

@@ -1,5 +1,4 @@
-// Known state of a session's directories as of the last scan. A scan finds later changes, stores new contents, and ensures that
-// old contents are stored too.
+// A session's directories as of the last scan. A scan finds later changes, and ensures that old and new contents are stored.
 import type { Stats } from "node:fs";
 import { realpath } from "node:fs/promises";
 import path from "node:path";
@@ -31,7 +30,6 @@ export interface TreeLimits {
 export interface TreeSettings {
 	readonly store: ObjectStore;
 	readonly git: GitSource;
-	/** Scanned directories; absolute. */
 	roots(): readonly string[];
 	readonly home: string;
 	/** Excluded with all their contents, for example the share directory. */

@@ -1,4 +1,3 @@
-// Deadlines and error messages for sign-in and token renewal requests.
 import type { FetchLike } from "@modelcontextprotocol/client";
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";

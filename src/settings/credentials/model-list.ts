@@ -1,4 +1,3 @@
-// Lists the models that the platform offers to a signed-in user.
 import * as v from "valibot";
 import { withAdmissionNote } from "../../base/client-admission.ts";
 import { SignInError, stopped } from "./device-flow.ts";

@@ -22,7 +22,6 @@ export interface GatewayFlags {
 export interface PageFlags {
 	readonly opens: boolean;
 	readonly showsCode: boolean;
-	/** Only reports whether a gateway is running. */
 	readonly asksStatus: boolean;
 	/** Whether a running gateway is good enough, because no given flag requires another one. */
 	readonly takesRunning: boolean;
@@ -30,7 +29,6 @@ export interface PageFlags {
 
 export const usualPort = 7420;
 
-/** Used by completion and help. */
 export const gatewayFlags = [
 	{ names: ["--port"], value: "N", about: `Listen on this port; 0 picks a free one. Default: ${usualPort}.` },
 	{ names: ["--host"], value: "ADDRESS", about: "Listen on this address of the machine. Default: 127.0.0.1." },

@@ -11,7 +11,6 @@ export function isLostSession(message: string): boolean {
 	return message.startsWith(lostSession);
 }
 
-/** Whether the requests had a session header. */
 export interface AnswerContext {
 	readonly open: OpenRequests;
 	readonly hasSession: boolean;

@@ -1,4 +1,3 @@
-// Parses a stored session approval into a rule.
 import { parseRulePattern } from "./pattern.ts";
 import type { Rule } from "./rule.ts";
 

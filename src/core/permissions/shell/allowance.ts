@@ -17,7 +17,6 @@ export interface AllowPlace {
 	readonly root: string;
 	readonly values: ScriptReading["values"];
 	readonly made: Made;
-	/** Whether the script may enter a directory outside of the workspace. */
 	readonly leaves: boolean;
 	isInside(use: FileUse): boolean;
 }

@@ -11,12 +11,9 @@ export interface FileUse {
 	/** An absolute glob pattern that covers the path; its first segment is literal. */
 	readonly glob?: string;
 	readonly found?: FoundFiles;
-	/** Whether only its name and dates are read. */
 	readonly isListed?: true;
-	/** Whether it is executed, or decides what is. */
 	readonly isRun?: true;
 	readonly text: string;
-	/** A redirection, or an operand of a known program. */
 	readonly by: "redirect" | "operand";
 }
 

@@ -94,7 +94,6 @@ async function readChangeable(
 type PlanVerdict =
 	/** Plan mode is off: the usual rules apply. */
 	| { readonly kind: "free" }
-	/** The plan file, written without approval. */
 	| { readonly kind: "plan-file" }
 	| { readonly kind: "refused"; readonly refusal: Preparation };
 

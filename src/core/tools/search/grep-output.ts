@@ -122,7 +122,6 @@ function surroundings(text: string, column: number): string {
 	return `${start > 0 ? cutMark : ""}${shown}${end < text.length ? cutMark : ""}`;
 }
 
-/** Formats the entries as output lines, with paths relative to `base`. */
 export async function toResultLines(
 	entries: readonly GrepEntry[],
 	base: string,

@@ -104,7 +104,6 @@ const modeArguments: Readonly<Record<GrepMode, readonly string[]>> = {
 	content: ["--line-number", "--column", "--with-filename", "--no-heading"],
 };
 
-/** Options that include ignored files. */
 function bringsBackIgnored({ glob, include_ignored: includesIgnored }: Input): boolean {
 	return glob !== null && !glob.startsWith("!") && !includesIgnored;
 }

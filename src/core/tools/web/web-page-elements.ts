@@ -45,7 +45,6 @@ export function fallbackName(name: string): string {
 	return fallbackNames.get(name) ?? name;
 }
 
-/** The treatment of an element, by its name and hiding attributes. */
 export function treatmentOf(name: string, attributes: Attributes): Treatment {
 	if (name === "html" || name === "body") return "opened";
 	if (droppedNames.has(name) || isHidden(attributes)) return "dropped";
@@ -152,7 +151,6 @@ export function codeLanguage(attributes: Attributes): string | null {
 	return null;
 }
 
-/** Whether an element next to code contains its line numbers. */
 export function isLineNumbers(attributes: Attributes): boolean {
 	return classWords(attributes).some((word) => /^(?:linenos?|line-?numbers?(?:-rows)?|gutter|ln-num)$/.test(word));
 }

@@ -5,7 +5,6 @@ import type { Location, ToolKind } from "../wire-updates.ts";
 /** The command tool, whose calls editors show as a terminal. */
 export const shellName = "Shell";
 
-/** The tools that ask whether to switch plan mode. */
 export const planTools: ReadonlySet<string> = new Set(["EnterPlanMode", "ExitPlanMode"]);
 
 export interface CallDescription {

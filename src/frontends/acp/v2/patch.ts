@@ -4,7 +4,6 @@ export interface ChangedText {
 	readonly newText: string;
 }
 
-/** The patch marker for a file without a final newline. */
 const unended = "\\ No newline at end of file";
 
 /** A one-hunk patch; line numbers start at the piece. One side may lack its final newline. */

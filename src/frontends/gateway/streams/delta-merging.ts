@@ -1,6 +1,5 @@
 import type { AgentEvent, EventBody } from "../../../api/values/event.ts";
 
-/** The merged event; null if the two cannot be merged. */
 export function mergeEvents(first: AgentEvent, second: AgentEvent): AgentEvent | null {
 	if (first.turnId !== second.turnId || !isSameAgent(first, second)) return null;
 	const body = mergeBodies(first.body, second.body);

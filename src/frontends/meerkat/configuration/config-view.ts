@@ -1,5 +1,4 @@
-// The configuration as Meerkat clients see it: `.rkat/config.toml` over defaults. It has only members with an effect here;
-// others are dropped as unknown.
+// The configuration as Meerkat clients see it: `.rkat/config.toml` over defaults, without the members that have no effect here.
 import * as v from "valibot";
 import { isNestedWithin, isRecord } from "../../../base/json.ts";
 

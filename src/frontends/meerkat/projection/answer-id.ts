@@ -1,5 +1,4 @@
-// Ids of a run's answers. Derived from the journal, so that they are the same while streaming and in `session/history`, in any
-// process.
+// Ids of a run's answers, derived from the journal: the same while streaming and in `session/history`, in any process.
 import { createHash } from "node:crypto";
 
 /** The id of a step's answer, a UUID of version 8; null if the turn has no id, as in kimi's sessions. */

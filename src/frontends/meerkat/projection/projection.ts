@@ -16,7 +16,6 @@ import { denyingHooks, hookPlace, toHookEvents } from "./hook-events.ts";
 import { denialCode, Run } from "./run.ts";
 import { toEventUsage } from "./usage.ts";
 
-/** The end of a run, as reported in the response to its request. */
 export interface RunReport {
 	readonly text: string;
 	readonly turns: number;

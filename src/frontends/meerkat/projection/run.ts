@@ -142,7 +142,6 @@ export class Run {
 		);
 		if (current === null || open === undefined) return [];
 		open.isStarted = true;
-		// The calls of an answer are sent when it is complete.
 		return current.isAnswered ? [{ type: "tool_execution_started", ...place(open.call) }] : [];
 	}
 

@@ -81,7 +81,6 @@ function isSchema(value: unknown): boolean {
 /** Default requests for structured output after the first one. */
 const standardRetries = 2;
 
-/** The options for every turn of a session created with these fields. */
 export function toEveryTurn(
 	params: Readonly<Record<"output_schema", Readonly<Record<string, unknown>> | null>> & {
 		readonly provider_params: ProviderParams | null;
@@ -107,7 +106,6 @@ function unwrapped(given: Readonly<Record<string, unknown>>): Readonly<Record<st
 	return v.is(plainObject, schema) && !("type" in given) ? schema : given;
 }
 
-/** The options for one turn with these fields and skill texts. */
 export function toOneTurn(
 	fields: {
 		readonly injected_context: readonly BlocksOrText[] | null;

@@ -1,4 +1,3 @@
-// Building blocks of the wire shapes.
 import * as v from "valibot";
 import { isRecord } from "../../../base/json.ts";
 import { toSessionId } from "./session-id.ts";
@@ -22,7 +21,6 @@ export const params = <E extends v.ObjectEntries>(entries: E) => v.pipe(plainObj
 /** Keeps unknown members, for methods that reject them. */
 export const looseParams = <E extends v.ObjectEntries>(entries: E) => v.pipe(plainObject, v.looseObject(entries));
 
-/** Rejects unknown members. */
 export const strictParams = <E extends v.ObjectEntries>(entries: E) =>
 	v.pipe(
 		plainObject,

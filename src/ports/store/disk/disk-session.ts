@@ -1,5 +1,4 @@
-// One session on disk: its logs, state and index entry, written by one owner. Creates and repairs nothing before the first
-// write, which happens immediately if events get new numbers.
+// One session on disk, with one writer. Changes nothing before the first write, which is immediate if events get new numbers.
 import path from "node:path";
 import type { Clock } from "../../../base/clock.ts";
 import { errorText, KernelError } from "../../../base/errors.ts";

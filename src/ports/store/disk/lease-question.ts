@@ -1,5 +1,4 @@
-// Checks whether a lease holder on another machine or in another container is alive, where its process id cannot be looked up:
-// the newcomer creates an empty question file next to the lease, and the holder removes it. Costs nothing unless someone asks.
+// Asks whether a lease holder on another machine or in a container lives: it removes the question file that the newcomer creates.
 import path from "node:path";
 import { never } from "../../../base/abort.ts";
 import { type Clock, sleep } from "../../../base/clock.ts";

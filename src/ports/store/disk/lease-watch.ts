@@ -1,6 +1,5 @@
-// Watches held session leases, so that a session learns of a takeover quickly rather than at its next write, and answers
-// liveness questions. All leases are files in one directory, and a takeover replaces the file: while the directory is
-// unchanged, a single status call suffices for any number of sessions.
+// Watches held leases, so that a session learns of a takeover before its next write, and answers liveness questions. All leases are
+// in one directory, and a takeover replaces a file: while the directory is unchanged, one status call suffices for any number.
 import { never } from "../../../base/abort.ts";
 import { type Clock, sleep } from "../../../base/clock.ts";
 import { createDeferred } from "../../../base/deferred.ts";

@@ -1,5 +1,4 @@
-// Determines which process may write a session: the holder of its lease, a small file outside the session directory. A newcomer
-// waits a while and then takes over; the previous holder notices before its next write. Nobody is ever refused.
+// The holder of a session's lease file may write it. Newcomers wait and take over; the old holder notices before its next write.
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import * as v from "valibot";
@@ -152,9 +151,8 @@ async function acquire(options: LeaseOptions, token: string, whileHeld: WhileHel
 }
 
 /**
- * Takes the lease. Takes over a dead process's lease at once and any other after 3 s, including one on another machine, which
- * cannot be looked up. If no lease can be written, the session is used without one: rejects only with a `KernelError` from
- * `whileHeld`, which is called while waiting.
+ * Takes the lease: a dead process's at once, any other after 3 s, including one on another machine, which cannot be looked up.
+ * If none can be written, the session goes without: rejects only with a `KernelError` from `whileHeld`, called while waiting.
  */
 export async function takeLease(
 	options: LeaseOptions,

@@ -1,5 +1,4 @@
-// Tracks directories with names that are not on stable storage yet: a created, renamed or replaced file survives a power loss
-// only after its directory is synced.
+// Directories with names not on stable storage yet: after a power loss, a new or renamed file is only there if they were synced.
 import path from "node:path";
 import { systemErrorCode } from "../../../base/errors.ts";
 import { createSharedRuns } from "../../../base/shared-run.ts";
@@ -16,7 +15,6 @@ export interface NameSync {
 	sync(): Promise<void>;
 }
 
-/** Syncs the names in a directory to stable storage. */
 export type SyncDirectory = (directory: string) => Promise<void>;
 
 /** Shared by all sessions of a store. A sync requested during another one waits for a new sync. */

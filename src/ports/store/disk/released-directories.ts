@@ -1,5 +1,4 @@
-// Remembers the session directories this process has released, so that reloading a session need not sweep it or read the end of
-// its event log: while no name in it has changed, no killed process left anything there.
+// Released session directories: while no name in one has changed, its reload needs no sweep and no read of the event log's end.
 import type { Clock } from "../../../base/clock.ts";
 import { forgetOldest } from "../../../base/collections.ts";
 import type { FileStatus, Files } from "../../files/port.ts";

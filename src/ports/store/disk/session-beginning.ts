@@ -1,5 +1,4 @@
-// Prepares the first write of a session on disk: takes its lease, creates its directory, and cleans up after killed processes.
-// Does nothing before the first write.
+// Before a session's first write: takes the lease, creates the directory, cleans up after killed processes. Does nothing earlier.
 
 import type { Clock } from "../../../base/clock.ts";
 import { KernelError } from "../../../base/errors.ts";

@@ -1,5 +1,4 @@
-// Deletes a session from disk permanently. A single rename moves its directory out of the places where sessions are found; its
-// files are removed afterwards.
+// Deletes a session permanently: one rename moves its directory to where no session is found, then its files are removed.
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { Clock } from "../../../base/clock.ts";

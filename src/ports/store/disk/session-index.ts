@@ -1,5 +1,4 @@
-// `kimi.json`: lists work directories with sessions, and the last session of each. Other programs use it too, so every change
-// re-reads it under a lock and preserves foreign content.
+// `kimi.json`, shared with other programs: work directories and last sessions. Changes re-read it under a lock and keep the rest.
 import path from "node:path";
 import * as v from "valibot";
 import { createBatchedWork } from "../../../base/batched-work.ts";
@@ -149,7 +148,6 @@ export function createSessionIndex(options: {
 		log.warn("the session index could not be read and is rewritten", found);
 	};
 
-	/** The last content read, with the file's status. */
 	let known: { readonly status: FileStatus; readonly content: IndexContent } | null = null;
 	/** Does not reread a file with an unchanged status. A file changed just now is not remembered. */
 	const readUnlocked = async (ahead = false): Promise<IndexContent | null> => {

@@ -1,5 +1,4 @@
-// Creates a session with content atomically: writes its files in a staging directory and renames it to the session directory,
-// unless another process has created the same id meanwhile.
+// Creates a session with content atomically: renames a staging directory, unless another process has created the same id meanwhile.
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { Clock } from "../../../base/clock.ts";

@@ -1,5 +1,4 @@
-// A session's `state.json` (agent-kernel §13.5). Other programs also write the title, archive keys and unknown keys, so these
-// are read from disk before each save.
+// A session's `state.json` (agent-kernel §13.5). Each save first re-reads what other programs write: title, archive and unknown keys.
 import path from "node:path";
 import * as v from "valibot";
 import { todoSchema } from "../../../api/values/content.ts";

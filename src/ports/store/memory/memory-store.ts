@@ -1,5 +1,4 @@
-// Sessions in memory, for tests and for servers that must leave no trace, or with their records in a store of the embedding
-// program. Stored data outlives the session object, so that a session can be reopened from the same store.
+// Sessions in memory, or with records in the embedding program's store. Data outlives the session object, which can be reopened.
 import { KernelError } from "../../../base/errors.ts";
 import { checkSessionId, toWorkDir } from "../disk/work-dir.ts";
 import { toPage } from "../session-page.ts";

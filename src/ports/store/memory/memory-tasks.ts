@@ -1,5 +1,4 @@
-// Tasks and notifications of a session in memory. Stored data outlives the session object. There is no directory for a worker
-// process, so commands are not supported.
+// Tasks and notifications in memory, outliving the session object. No commands: a worker process would need a directory.
 import type {
 	StoredNotification,
 	StoredNotifications,

@@ -1,5 +1,4 @@
-// A background command of a database session. Its worker has files on the machine where it runs; its status and the end of its
-// output are copied to the database, in case another machine gets the session.
+// A background command of a database session: its files are where it runs, its status and output end are copied for other machines.
 import path from "node:path";
 import { isFinal } from "../../../api/values/task-status.ts";
 import type { Log } from "../../../base/log.ts";

@@ -82,7 +82,6 @@ async function runTransaction<T>(client: PoolClient, work: (query: Query) => Pro
 	return result;
 }
 
-/** Opens no connection before the first call. */
 export function createDatabase(options: DatabaseOptions): Database {
 	const { log, clock } = options;
 	const name = toDatabaseName(options.address);

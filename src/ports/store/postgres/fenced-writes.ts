@@ -1,5 +1,4 @@
-// Session writes other than commits: subagents, tasks, notifications. Each statement is idempotent and has no effect after
-// another process has taken the session.
+// Writes other than commits: subagents, tasks, notifications. Idempotent, and without effect once another process has the session.
 import { never, orAbort } from "../../../base/abort.ts";
 import { type Clock, sleep } from "../../../base/clock.ts";
 import type { KernelError } from "../../../base/errors.ts";

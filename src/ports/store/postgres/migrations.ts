@@ -1,5 +1,4 @@
-// The table migrations. A released migration never changes; later ones only add, so that programs of the previous version keep
-// working during and after it.
+// Table migrations. Released ones never change; later ones only add, so that the previous version keeps working during and after.
 
 export interface Migration {
 	readonly number: number;

@@ -34,7 +34,6 @@ export interface PostgresStore extends SessionStore {
 	readonly database: Database;
 	/** Why this program cannot use the tables; null if it can. Fails if the database does not respond. */
 	whyUnfit(): Promise<string | null>;
-	/** Returns this process's id in the database, after registering the process if necessary. */
 	processId(): Promise<string>;
 }
 

@@ -1,5 +1,4 @@
-// The lease of this process: while it is renewed, other processes take over its sessions only deliberately. Database times use
-// the database clock; this process's monotonic clock measures how long renewals have failed.
+// The lease of this process: while renewed, takeovers are deliberate. Times use the database clock, failed renewals the monotonic one.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Clock } from "../../../base/clock.ts";
@@ -47,7 +46,6 @@ export class ProcessLease {
 	/** Milliseconds after the last renewal when the sessions count as lost. */
 	readonly #patience: number;
 	readonly #held = new Set<HeldSession>();
-	/** Takeovers noticed by this process. */
 	#losses = 0;
 	#id: string | null = null;
 	#renewedAt = 0;

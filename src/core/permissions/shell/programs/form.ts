@@ -1,10 +1,7 @@
 import type { Word } from "../script.ts";
 import type { ReadOption } from "./options.ts";
 
-/**
- * How a program uses its operands. "run": executes the files, or the first one if options precede it; "list": shows
- * only names and dates.
- */
+/** How a program uses operands. "run": executes them, or the first one if options precede it; "list": shows names and dates. */
 export type Operands =
 	| "none"
 	| "list"

@@ -92,7 +92,6 @@ interface ReadPart {
 	readonly isOver: boolean;
 }
 
-/** Appends the options from `start` on to `options`. */
 function readFrom(words: readonly Word[], start: number, table: OptionTable, options: ReadOption[]): ReadPart {
 	const unclear: number[] = [];
 	let index = start;

@@ -1,5 +1,4 @@
-// The files of one background task, in `tasks/<id>/` of the session directory. The kernel writes the specification and the
-// requests to the worker, the worker writes its state. Whole files, replaced atomically.
+// A background task's files, `tasks/<id>/`: the kernel writes specification and requests, the worker its state. Replaced atomically.
 import path from "node:path";
 import { isFinal } from "../../../../api/values/task-status.ts";
 import { errorText, isSystemError } from "../../../../base/errors.ts";

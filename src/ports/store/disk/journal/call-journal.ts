@@ -1,5 +1,4 @@
-// Reads a session's call journal, `calls.jsonl`: intents and decisions of tool calls, and usage of a session with budgets.
-// Written by versions before the session journal.
+// Reads `calls.jsonl`, written before the session journal: intents and decisions of tool calls, and usage of sessions with budgets.
 import * as v from "valibot";
 import type { Log } from "../../../../base/log.ts";
 import { createPace } from "../../../../base/pace.ts";

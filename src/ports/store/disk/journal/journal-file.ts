@@ -1,5 +1,4 @@
-// Reads a session's journal, `journal.jsonl`: complete record groups, events after a number, and the last summary, searched
-// from the end.
+// Reads a session's `journal.jsonl`: complete record groups, events after a number, and the last summary, searched from the end.
 import { KernelError } from "../../../../base/errors.ts";
 import { createLineSplitter, type Line } from "../../../../base/text/lines.ts";
 import type { FileReader } from "../../../files/port.ts";

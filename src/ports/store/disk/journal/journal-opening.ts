@@ -1,5 +1,4 @@
-// Opens a session's journal: reads its header and, from its last summary on, the session's current content and the expected
-// content of the other logs.
+// Reads a journal's header and, from its last summary on, the session's current content and the expected content of the other logs.
 import { randomBytes } from "node:crypto";
 import type { ContextChange, ContextRow } from "../../../../api/values/conversation.ts";
 import type { Log } from "../../../../base/log.ts";

@@ -1,5 +1,4 @@
-// The records of a session's journal, `journal.jsonl`, and their lines: a numbered event, a change to context or state, and a
-// summary of everything before. The first line is a header.
+// Lines of `journal.jsonl`: a header, then numbered events, changes to context or state, and summaries of everything before them.
 import * as v from "valibot";
 import type { ContextChange } from "../../../../api/values/conversation.ts";
 import type { AgentEvent } from "../../../../api/values/event.ts";

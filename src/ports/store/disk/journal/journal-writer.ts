@@ -1,5 +1,4 @@
-// Appends commits to a session's journal, in order. Commits that arrive while one is being written go into the next
-// append together.
+// Appends commits to a session's journal in order. Those that arrive during a write are combined in the next append.
 
 import type { ContextChange } from "../../../../api/values/conversation.ts";
 import { type AgentEvent, type Cursor, eventDeclarations } from "../../../../api/values/event.ts";

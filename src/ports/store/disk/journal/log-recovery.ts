@@ -1,5 +1,4 @@
-// On opening, compares `wire.jsonl` and `context.jsonl`, which other programs also use, with the journal: rewrites what is
-// missing, and imports what another program added or changed.
+// Compares the shared `wire.jsonl` and `context.jsonl` with the journal: rewrites what is missing, imports what other programs changed.
 
 import type { ContextRow } from "../../../../api/values/conversation.ts";
 import type { AgentEvent } from "../../../../api/values/event.ts";

@@ -1,5 +1,4 @@
-// Writes the session files that other programs read from the journal: `wire.jsonl`, `context.jsonl` and `state.json`. A failure
-// loses nothing: the next commit rewrites the file from the journal.
+// Writes `wire.jsonl`, `context.jsonl` and `state.json` from the journal, for other programs. After a failure, the next commit does.
 
 import type { ContextChange, ContextRow } from "../../../../api/values/conversation.ts";
 import type { AgentEvent } from "../../../../api/values/event.ts";

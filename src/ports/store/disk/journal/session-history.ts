@@ -1,5 +1,4 @@
-// A session's content when opened: from the journal, or from the logs of a session without one, plus changes by other programs.
-// Writes nothing.
+// A session's content when opened, from the journal or else the logs, plus changes by other programs. Writes nothing.
 import type { ContextRow } from "../../../../api/values/conversation.ts";
 import type { AgentEvent } from "../../../../api/values/event.ts";
 import { emptySummary, RunningSummary } from "../../journal-summary.ts";

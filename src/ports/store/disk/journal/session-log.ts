@@ -1,5 +1,4 @@
-// The logs of one session on disk as a unit: a commit goes to the journal and then to the files that other programs read;
-// events are read from the journal and the history before it.
+// A session's logs as a unit: commits go to the journal and then to the shared files; events come from it and the history before it.
 
 import type { ContextChange, ContextRow } from "../../../../api/values/conversation.ts";
 import type { AgentEvent, Cursor } from "../../../../api/values/event.ts";

@@ -1,5 +1,4 @@
-// A session's files as found when it is opened. Each file is checked and read once, even if several parts of the opening need
-// it, so that all see the same moment.
+// A session's files as found at its opening: each is checked and read once, so that all parts of the opening see the same moment.
 import path from "node:path";
 import type { FileReader, FileStatus } from "../../../files/port.ts";
 import { showsLaterChanges } from "../file-times.ts";

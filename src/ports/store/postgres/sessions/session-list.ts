@@ -15,7 +15,6 @@ const rowSchema = v.object({
 
 const wholeListTimeout = 60_000;
 
-/** Fails `invalid-input` for an `after` that is not from a page. */
 export async function listSessions(database: Database, query: ListQuery): Promise<SessionPage> {
 	const { workDir, after, limit, withUnused = false } = query;
 	const place = after === undefined ? null : toPlace(after);

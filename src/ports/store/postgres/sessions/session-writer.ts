@@ -1,5 +1,4 @@
-// Writes a session's commits in order: each is one statement, which also checks that this process may write. Commits that
-// arrive while one is in progress are combined into the next one.
+// Writes commits in order. Each is one statement, which also checks the right to write; those that arrive meanwhile are combined.
 
 import type { AgentEvent, Cursor } from "../../../../api/values/event.ts";
 import { never, orAbort } from "../../../../base/abort.ts";
@@ -29,7 +28,6 @@ export interface WriterStart {
 	readonly hasMessage: boolean;
 	readonly firstTitle: string | null;
 	readonly state: SessionState;
-	/** Whether the state in the row differs. */
 	readonly isStateStale: boolean;
 	readonly summary: RunningSummary;
 	readonly summarySeq: number;

@@ -109,7 +109,6 @@ const pytest: Form = {
 		"--verbose --capture= --exitfirst --no-summary --color= --timeout= --stepwise --sw --deselect= --ignore= --setup-show --cov --strict-markers " +
 		"--showlocals --version --fixtures --markers",
 	files: "run",
-	// An at sign introduces an options file.
 	operand: /^[^@-]/,
 	// Older versions evaluated the expressions of `-k` and `-m`.
 	value: /^(?!-)(?!.*__)[^\n]*$/,
