@@ -2,6 +2,7 @@
 import type { Socket } from "node:net";
 import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { StoredId } from "../../api/session-state.ts";
 import { aborted } from "../../base/abort.ts";
 import { serveClaude } from "../../frontends/claude/serve.ts";
 import { createCodexDialect } from "../../frontends/codex/dialect.ts";
@@ -9,6 +10,7 @@ import type { HostApi } from "../../frontends/shared/dialect.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { Connection } from "../../ports/rpc/connection.ts";
 import type { LineTransport } from "../../ports/rpc/transport.ts";
+import { toSessionDirectory } from "../../ports/store/disk/session-directory.ts";
 import { lineLimit, outboxLimit, replyLimit } from "../../ports/transports/stdio.ts";
 import { createStreamTransport } from "../../ports/transports/stream.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
@@ -23,6 +25,8 @@ import { type CommandOptions, CommandSessions, findUser } from "./command-sessio
 export interface RelayHost {
 	readonly host: HostApi;
 	readonly shareDir: string;
+	/** Whether the sessions are in the share directory. */
+	readonly isOnDisk: boolean;
 	readonly home: string;
 	readonly files: Files;
 	readonly sandbox: Configuration["sandbox"];
@@ -90,7 +94,7 @@ async function prepareClaude(
 async function prepareAppServer(
 	config: readonly string[],
 	{ cwd, environment }: RelayedProcess,
-	{ host, shareDir, sandbox, requestsInFlight }: RelayHost,
+	{ host, shareDir, isOnDisk, sandbox, requestsInFlight }: RelayHost,
 ): Promise<PreparedCommand> {
 	const overrides = await readConfigOverrides(config);
 	checkServed(overrides);
@@ -103,7 +107,12 @@ async function prepareAppServer(
 		async run(socket, signal) {
 			const transport = openTransport(socket);
 			const sessions = new CommandSessions(host.sessions, options);
-			const place = { home: shareDir, sandbox: mode, hasNetwork: sandbox.network !== "none" };
+			const place = {
+				home: shareDir,
+				sandbox: mode,
+				hasNetwork: sandbox.network !== "none",
+				directoryOf: (session: StoredId) => (isOnDisk ? toSessionDirectory(shareDir, session) : null),
+			};
 			const dialect = createCodexDialect(place);
 			const settings = () => ({ rules: conversation.rules ?? dialect.rules, methods: conversation.methods });
 			const connection: Connection = new Connection(transport, {

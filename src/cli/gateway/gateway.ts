@@ -207,7 +207,7 @@ function refuseUnmeantAddress({ address, allowsRemote }: GatewayFlags): void {
 async function startAttachments(
 	openHost: Omit<HostApi, "server" | "log">,
 	options: ProgramOptions,
-	{ configuration }: StartedKernel,
+	{ configuration, sharedStore }: StartedKernel,
 	{ taken, files, signal }: { taken: ProgramProcess; files: Files; signal: AbortSignal },
 ) {
 	const [{ startAttachServer }, { createDifferences }] = await Promise.all([
@@ -221,6 +221,7 @@ async function startAttachments(
 		relayHost: {
 			host,
 			shareDir,
+			isOnDisk: sharedStore === null,
 			home: place.home,
 			files,
 			sandbox,

@@ -1,4 +1,5 @@
 import type { SessionsApi } from "../../api/kernel.ts";
+import type { StoredId } from "../../api/session-state.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { Account } from "../../frontends/shared/dialect.ts";
 import type { ComposedHost } from "../../host/create-host.ts";
@@ -6,6 +7,7 @@ import type { LogFile } from "../../host/log/log-file.ts";
 import { productVersion } from "../../host/product.ts";
 import type { HostServices } from "../../kernel/compose/host-services.ts";
 import type { SessionOptions } from "../../kernel/compose/session-options.ts";
+import { toSessionDirectory } from "../../ports/store/disk/session-directory.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
 import type { AccountSettings } from "../sign-in/account.ts";
 import type { RealmPlace, SettingsSource } from "./source.ts";
@@ -45,7 +47,11 @@ export function createHostOpener(opening: HostOpening): OpenHostWith {
 			name === null
 				? []
 				: import("../../frontends/serve/host-dialects.ts").then(({ hostOffers }) =>
-						hostOffers[name]({ contract, realm, codex: toCodexPlace(shareDir, settings.current().sandbox) }),
+						hostOffers[name]({
+							contract,
+							realm,
+							codex: toCodexPlace(shareDir, settings.current().sandbox, host.sharedStore === null),
+						}),
 					),
 		]);
 		const documents = createSettingsDocuments({
@@ -79,8 +85,13 @@ export function createHostOpener(opening: HostOpening): OpenHostWith {
 	};
 }
 
-function toCodexPlace(home: string, { mode, network }: Configuration["sandbox"]) {
-	return { home, sandbox: mode === "off" ? ("danger-full-access" as const) : mode, hasNetwork: network !== "none" };
+function toCodexPlace(home: string, { mode, network }: Configuration["sandbox"], isOnDisk: boolean) {
+	return {
+		home,
+		sandbox: mode === "off" ? ("danger-full-access" as const) : mode,
+		hasNetwork: network !== "none",
+		directoryOf: (session: StoredId) => (isOnDisk ? toSessionDirectory(home, session) : null),
+	};
 }
 
 function createProgramAccount(

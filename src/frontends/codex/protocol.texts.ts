@@ -244,7 +244,7 @@ const values = {
 	"Thread.cliVersion": "The version of the protocol.",
 	"Thread.forkedFromId": "In the answer to `thread/fork`, the thread that was copied.",
 	"Thread.projectId": "Always null.",
-	"Thread.path": "Always null.",
+	"Thread.path": "Its directory; null if sessions are in PostgreSQL.",
 	"Thread.turns": "Its completed turns, where they were requested.",
 	ThreadStatus: "What a thread does.",
 	"ThreadStatus.activeFlags": "Always empty.",

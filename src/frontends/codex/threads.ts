@@ -1,6 +1,6 @@
 import type { SessionHandle } from "../../api/kernel.ts";
 import { plainCreation } from "../../api/options.ts";
-import type { SessionSnapshot } from "../../api/session-state.ts";
+import type { SessionSnapshot, StoredId } from "../../api/session-state.ts";
 import { eachOf } from "../../base/collections.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
@@ -17,6 +17,8 @@ export interface CodexPlace {
 	readonly home: string;
 	readonly sandbox: SandboxMode;
 	readonly hasNetwork: boolean;
+	/** A session's directory; null if sessions are in a database. */
+	directoryOf(session: StoredId): string | null;
 }
 
 export interface Wishes {
@@ -228,7 +230,7 @@ export class Threads {
 		return collector.turns(running);
 	}
 
-	#thread({ id, workDir }: { readonly id: string; readonly workDir: string }, title: string | null, updatedAt: number) {
+	#thread({ id, workDir }: StoredId, title: string | null, updatedAt: number) {
 		const seconds = Math.floor(updatedAt / 1000);
 		return {
 			id,
@@ -244,7 +246,7 @@ export class Threads {
 			ephemeral: false,
 			forkedFromId: null,
 			projectId: null,
-			path: null,
+			path: this.#place.directoryOf({ id, workDir }),
 			turns: [],
 		} satisfies Omit<Thread, "status">;
 	}

@@ -125,7 +125,7 @@ export const threadSchema = v.object({
 	ephemeral: v.literal(false),
 	forkedFromId: v.nullable(text),
 	projectId: v.null(),
-	path: v.null(),
+	path: v.nullable(text),
 	turns: v.array(turnSchema),
 });
 export type Thread = v.InferOutput<typeof threadSchema>;

@@ -56,7 +56,7 @@ const toResult: ToResult = ({ type, params }, how) => {
 };
 
 async function startOver(settings: Settings, store: SessionStore, files: MemoryFiles): Promise<Running> {
-	const dialect = createCodexDialect({ home, sandbox: "workspace-write", hasNetwork: true });
+	const dialect = createCodexDialect({ home, sandbox: "workspace-write", hasNetwork: true, directoryOf: () => null });
 	const create = (client: Parameters<typeof toCodexWire>[0]) => new SdkActor(toCodexWire(client), toResult);
 	const started = await hosted.startHost(settings, { store, files }, { dialect, models }, 60, create);
 	const running: Running = { ...started, settings };

@@ -141,7 +141,14 @@ export const codexCrash: CrashDialect<Plans> = {
 	partsOf(scenario, kind, life, known) {
 		return kind === "earlier" ? [] : [toPart(scenario, life, kind === "stopped" ? null : known)];
 	},
-	serve: serveHosted(createCodexDialect({ home: "/home/share", sandbox: "danger-full-access", hasNetwork: true })),
+	serve: serveHosted(
+		createCodexDialect({
+			home: "/home/share",
+			sandbox: "danger-full-access",
+			hasNetwork: true,
+			directoryOf: () => null,
+		}),
+	),
 	sessionOf: (line) => threadOf(parseLine(line)),
 	commandsOf(scenario, _id, lives) {
 		const found = planIndexOf(lives);

@@ -217,7 +217,12 @@ const methodNames = [...Object.keys(codexProtocol.methods), "review/start", "not
 export const fuzzCodex = runFuzz({
 	open: () =>
 		open({
-			dialect: createCodexDialect({ home: hostedPlace.shareDir, sandbox: "danger-full-access", hasNetwork: true }),
+			dialect: createCodexDialect({
+				home: hostedPlace.shareDir,
+				sandbox: "danger-full-access",
+				hasNetwork: true,
+				directoryOf: () => null,
+			}),
 		}),
 	opening: [
 		{ message: { id: "o", method: "initialize", params: { clientInfo: { name: "c", version: "1" } } }, answer: '"o"' },

@@ -28,6 +28,7 @@ import { createDiskFiles } from "../../../src/ports/files/disk-files.ts";
 import { withoutSync } from "../../../src/ports/files/unsynced-files.ts";
 import { createProcesses } from "../../../src/ports/processes/children.ts";
 import { createDiskStore } from "../../../src/ports/store/disk/disk-store.ts";
+import { toSessionDirectory } from "../../../src/ports/store/disk/session-directory.ts";
 import { createMemoryStore } from "../../../src/ports/store/memory/memory-store.ts";
 import type { SessionStore } from "../../../src/ports/store/session-store.ts";
 import { createMemoryTransport } from "../../../src/ports/transports/memory.ts";
@@ -57,7 +58,12 @@ const hostDialects = (shareDir: string) => ({
 	acp: acpDialect,
 	"acp-v2": onlyDraftDialect,
 	gateway: stdioDialect,
-	codex: createCodexDialect({ home: shareDir, sandbox: "danger-full-access", hasNetwork: true }),
+	codex: createCodexDialect({
+		home: shareDir,
+		sandbox: "danger-full-access",
+		hasNetwork: true,
+		directoryOf: (session) => toSessionDirectory(shareDir, session),
+	}),
 });
 
 /** What a server serves of a kernel: one session, or many. */

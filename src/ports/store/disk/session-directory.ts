@@ -1,4 +1,5 @@
 import path from "node:path";
+import type { StoredId } from "../../../api/session-state.ts";
 import type { Log } from "../../../base/log.ts";
 import type { FileReader, Files } from "../../files/port.ts";
 import { isTemporaryName } from "../../files/temporaries.ts";
@@ -12,6 +13,7 @@ import { type FoundSession, logBytes } from "./logs/found-session.ts";
 import { readLines } from "./logs/json-lines.ts";
 import { toMilliseconds } from "./logs/seconds.ts";
 import { readListedState, stateName } from "./state-file.ts";
+import { toDirectoryName } from "./work-dir.ts";
 
 export interface SessionPaths {
 	readonly shareDir: string;
@@ -42,6 +44,10 @@ export function toSessionPaths(shareDir: string, workDirName: string, id: string
 		oldContext: path.join(parent, `${id}.jsonl`),
 		lease: path.join(toLeasesDirectory(shareDir), `${workDirName}-${id}.json`),
 	};
+}
+
+export function toSessionDirectory(shareDir: string, { id, workDir }: StoredId): string {
+	return toSessionPaths(shareDir, toDirectoryName(workDir), id).directory;
 }
 
 export function toLeasesDirectory(shareDir: string): string {
