@@ -22,6 +22,8 @@ export const codex: ProtocolDescription = {
 	values: {
 		Thread: { schema: wire.threadSchema },
 		ThreadStatus: { schema: wire.threadStatusSchema },
+		Goal: { schema: wire.goalSchema },
+		GoalStatus: { schema: wire.goalStatusSchema },
 		Turn: { schema: items.turnSchema },
 		TurnError: { schema: items.turnErrorSchema },
 		Item: { schema: items.itemSchema },

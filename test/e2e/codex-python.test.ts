@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { hasSandbox } from "../support/executable/bubblewrap.ts";
-import { createStage, executablePath, type Stage, toolCall } from "../support/executable/executable.ts";
+import { createStage, databaseUrl, executablePath, type Stage, toolCall } from "../support/executable/executable.ts";
 
 const python = process.env["AGENTWIRE_CODEX_PYTHON"] ?? "";
 if (python === "") console.warn("skipped: the Codex SDK for Python (AGENTWIRE_CODEX_PYTHON names no Python)");
@@ -140,11 +140,32 @@ describe.skipIf(python === "")("the Codex SDK for Python", () => {
 		await expect.poll(() => stage.commands().filter((command) => command.includes("sleep"))).toEqual([]);
 	});
 
+	// The SDK wants sessions on disk.
+	it.skipIf(databaseUrl !== undefined)("reaches, gets stuck with and cancels goals", { timeout: 60_000 }, async () => {
+		const stage = createStage({
+			scripts: [
+				toolCall("c1", "Shell", { command: "echo one" }),
+				"text: one",
+				toolCall("c2", "UpdateGoal", { status: "complete" }),
+				"text: two",
+				"text: three",
+				"text: four",
+				toolCall("c3", "Shell", { command: "sleep 600" }),
+			],
+		});
+		expect(await play(stage, "goals")).toEqual({
+			reached: { said: ["one", "two"], turn: [true, "completed"], goal: "complete" },
+			stuck: { said: ["three", "four"], turn: [true, "completed"], goal: "blocked" },
+			cancelled: { said: [], turn: [true, "interrupted"], goal: "paused" },
+			cleared: [true, false],
+		});
+	});
+
 	it("is refused what is not served, by name", { timeout: 60_000 }, async () => {
 		expect(await play(createStage(), "refusals")).toEqual([
 			[-32_600, expect.stringContaining("The sandbox read-only is not in force")],
 			[-32_600, expect.stringContaining("ephemeral is not supported")],
-			[-32_601, expect.stringContaining("thread/goal/set is not served here")],
+			[-32_600, expect.stringContaining("thread not found: x")],
 			[-32_600, expect.stringContaining("thread not found: gone")],
 			[-32_602, expect.stringContaining("Invalid params of turn/start")],
 			[-32_601, expect.stringContaining("account/login/start is not served here")],

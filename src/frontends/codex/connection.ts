@@ -149,6 +149,22 @@ export class CodexConnection implements SharedConnection {
 				}),
 			],
 			[
+				"thread/goal/set",
+				defineMethod({
+					...shapes["thread/goal/set"],
+					handle: async ({ threadId, ...change }) => ({
+						goal: await threads.get(threadId).setGoal(change, this.#kernelApi.clock.now()),
+					}),
+				}),
+			],
+			[
+				"thread/goal/clear",
+				defineMethod({
+					...shapes["thread/goal/clear"],
+					handle: async ({ threadId }) => ({ cleared: threads.get(threadId).clearGoal() }),
+				}),
+			],
+			[
 				"thread/compact/start",
 				defineMethod({
 					...shapes["thread/compact/start"],

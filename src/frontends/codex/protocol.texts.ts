@@ -26,6 +26,9 @@ export const codexClosing = `
 \`turn/start\` is answered when the turn has begun; its notifications may come before the answer. Items of a turn come between
 \`turn/started\` and \`turn/completed\`. Threads do not wait for each other.
 
+While a thread's goal is \`active\` and no turn runs, the server starts one. \`thread/goal/updated\` comes before the \`turn/completed\` of the
+turn that changed the goal, so its status says whether another turn follows.
+
 ## Not served
 
 These and all others fail with -32601, which names the method:
@@ -33,7 +36,6 @@ These and all others fail with -32601, which names the method:
 | Methods | Instead |
 | --- | --- |
 | ${methodText(["account/login/start"])} | Models and their keys are in \`config.toml\`. Sign-ins of OpenAI are never used. |
-| ${methodText(["thread/goal/set", "thread/goal/clear"])} | Start turns. |
 | ${methodText(["thread/turns/list", "thread/items/list"])} | \`thread/read\` with \`includeTurns\`. |
 `;
 
@@ -127,6 +129,16 @@ const methods = {
 	"thread/name/set": "Names a thread.",
 	"ThreadNameSetParams.threadId": "The thread.",
 	"ThreadNameSetParams.name": "One line of at most 200 characters.",
+	"thread/goal/set":
+		"Creates or changes the goal of a thread, and starts a turn if the goal is active and none runs. It lasts as long as the client's connection. Fails if the turn cannot start; the goal is then `blocked`.",
+	"ThreadGoalSetParams.threadId": "The thread, which must be open.",
+	"ThreadGoalSetParams.objective": "What to reach. Required for a thread without a goal.",
+	"ThreadGoalSetParams.status": "Null for no change; a new goal is `active`.",
+	"ThreadGoalSetParams.tokenBudget": "The limit for `tokensUsed`. Null for no limit; absent for no change.",
+	"ThreadGoalSetResult.goal": "The goal.",
+	"thread/goal/clear": "Removes the goal of a thread. A running turn continues.",
+	"ThreadGoalClearParams.threadId": "The thread, which must be open.",
+	"ThreadGoalClearResult.cleared": "Whether there was one.",
 	"thread/compact/start": "Summarizes the conversation to free context, as a turn.",
 	"ThreadCompactStartParams.threadId": "The thread.",
 	"turn/start": "Starts a turn. Fails while one runs.",
@@ -168,6 +180,12 @@ const events = {
 	"thread/name/updated": "The thread was named.",
 	"ThreadNameUpdated.threadId": "The thread.",
 	"ThreadNameUpdated.threadName": "Its name.",
+	"thread/goal/updated": "A goal was set, its status has changed, or a turn that counts for it has ended.",
+	"ThreadGoalUpdated.threadId": "The thread.",
+	"ThreadGoalUpdated.turnId": "The running turn; null when idle.",
+	"ThreadGoalUpdated.goal": "The goal.",
+	"thread/goal/cleared": "The goal was removed.",
+	"ThreadGoalCleared.threadId": "The thread.",
 	"thread/tokenUsage/updated": "A model call has ended.",
 	...place("ThreadTokenUsageUpdated"),
 	"ThreadTokenUsageUpdated.tokenUsage": "Tokens used.",
@@ -248,6 +266,18 @@ const values = {
 	"Thread.turns": "Its completed turns, where they were requested.",
 	ThreadStatus: "What a thread does.",
 	"ThreadStatus.activeFlags": "Always empty.",
+	Goal: "An objective for which the server starts turns.",
+	"Goal.threadId": "The thread.",
+	"Goal.objective": "What to reach.",
+	"Goal.status": "Why turns follow, or why they do not.",
+	"Goal.tokenBudget": "The limit for `tokensUsed`; null for none. The turn that reaches it is not interrupted.",
+	"Goal.tokensUsed":
+		"Tokens since the goal was set: output and input that was not cached, including those of subagents.",
+	"Goal.timeUsedSeconds": "The duration of its turns.",
+	"Goal.createdAt": "Seconds since the epoch.",
+	"Goal.updatedAt": "Seconds since the epoch.",
+	GoalStatus:
+		"`active`: turns follow. `complete` and `blocked`: the model said so; also `blocked` after a failed turn, or after two turns in a row without a tool call. `paused`: a turn was interrupted, or the client set it. `budgetLimited`: the token budget is used up. `usageLimited`: a budget of the settings is used up.",
 	Turn: "A prompt and what follows from it.",
 	"Turn.id": "Its id.",
 	"Turn.status": "`interrupted` after `turn/interrupt` and the decision `cancel`.",
@@ -303,7 +333,7 @@ const values = {
 	"SandboxPolicy.networkAccess": "Whether they have the network.",
 	"SandboxPolicy.writableRoots": "Empty in answers, ignored in requests.",
 	ClientTool: "A tool of the client.",
-	"ClientTool.name": "Its name. A name that the agent already has is an error.",
+	"ClientTool.name": "Its name. A name that the agent already has, or `UpdateGoal`, is an error.",
 	"ClientTool.description": "For the model.",
 	"ClientTool.inputSchema": "A JSON Schema (draft 2020-12).",
 	Model: "A model of the settings.",

@@ -17,6 +17,8 @@ export const codexProtocol = {
 		"thread/archive": { params: wire.threadParamsSchema, result: none },
 		"thread/unarchive": { params: wire.threadParamsSchema, result: wire.threadResultSchema },
 		"thread/name/set": { params: wire.threadNameParamsSchema, result: none },
+		"thread/goal/set": { params: wire.goalSetParamsSchema, result: wire.goalResultSchema },
+		"thread/goal/clear": { params: wire.threadParamsSchema, result: wire.goalClearResultSchema },
 		"thread/compact/start": { params: wire.threadParamsSchema, result: none },
 		"turn/start": { params: wire.turnStartParamsSchema, result: wire.turnResultSchema },
 		"turn/steer": { params: wire.turnSteerParamsSchema, result: wire.turnSteerResultSchema },

@@ -1,18 +1,21 @@
 import type { Attachment, SessionHandle } from "../../api/kernel.ts";
 import type { ClientToolDeclaration } from "../../api/session-options.ts";
-import type { SessionSnapshot } from "../../api/session-state.ts";
+import type { AttachedTools, SessionSnapshot } from "../../api/session-state.ts";
 import type { UserInput } from "../../api/values/content.ts";
 import type { AgentEvent } from "../../api/values/event.ts";
+import type { Answer } from "../../api/values/interaction.ts";
 import type { TurnStartOptions } from "../../api/values/turn-options.ts";
 import { eachOf } from "../../base/collections.ts";
-import { KernelError } from "../../base/errors.ts";
+import { KernelError, toKernelError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import { EventPump, type Outgoing } from "../shared/event-pump.ts";
+import { goalTool, ThreadGoal } from "./goal.ts";
 import { ThreadProjection, TurnCollector } from "./projection.ts";
 import { toRequest } from "./requests.ts";
-import type { ApprovalPolicy, SandboxMode } from "./wire.ts";
+import type { ApprovalPolicy, Goal, GoalChange, SandboxMode } from "./wire.ts";
 import type { Turn } from "./wire-items.ts";
+import type { Notification } from "./wire-updates.ts";
 
 export interface ThreadClient {
 	readonly name: string;
@@ -33,17 +36,21 @@ export class AttachedThread {
 	readonly settings: ThreadSettings;
 	/** The running turn's policy may differ from the thread's. */
 	policy: ApprovalPolicy;
-	readonly #attachment: Attachment;
+	#attachment: Attachment;
 	readonly #pump: EventPump;
 	readonly #projection: ThreadProjection;
 	readonly #client: ThreadClient;
+	readonly #goal: ThreadGoal;
+	readonly #peer: Peer;
 	readonly #log: Log;
+	#isLeft = false;
 
 	private constructor(
 		handle: SessionHandle,
 		attachment: Attachment,
 		settings: ThreadSettings,
 		client: ThreadClient,
+		goal: ThreadGoal,
 		peer: Peer,
 		log: Log,
 	) {
@@ -53,8 +60,10 @@ export class AttachedThread {
 		this.policy = settings.policy;
 		this.#attachment = attachment;
 		this.#client = client;
+		this.#goal = goal;
+		this.#peer = peer;
 		this.#log = log;
-		const own = new Set(attachment.tools.accepted);
+		const own = new Set(settings.tools.map(({ name }) => name));
 		this.#projection = new ThreadProjection(session.id, session.workDir, own);
 		this.#pump = new EventPump(session, peer, (event) => this.#project(event), log);
 	}
@@ -68,20 +77,19 @@ export class AttachedThread {
 		log: Log,
 		earlier: AttachedThread | null,
 	): Promise<AttachedThread> {
-		const attachment = await handle.session.attach({
-			client: { name: client.name, version: client.version },
-			tools: settings.tools,
-			capabilities: client.isExperimental ? ["questions"] : [],
-			hooks: [],
-			wantsProgress: true,
-			...(earlier === null ? {} : { replaces: earlier.#attachment.id }),
-		});
-		const [refused] = attachment.tools.rejected;
-		if (refused !== undefined) {
+		const reserved = settings.tools.filter(({ name }) => name === goalTool.name);
+		checkTools(reserved.map(({ name }) => ({ name, reason: "goals use this name" })));
+		const goal = earlier === null ? new ThreadGoal(handle.session.id) : earlier.#goal;
+		const tools = goal.current === null ? settings.tools : [...settings.tools, goalTool];
+		const attachment = await attachClient(handle, tools, client, earlier === null ? null : earlier.#attachment);
+		try {
+			checkTools(attachment.tools.rejected);
+		} catch (thrown) {
 			attachment.close();
-			throw new KernelError("invalid-input", `The tool ${refused.name} cannot be used: ${refused.reason}`);
+			throw thrown;
 		}
-		return new AttachedThread(handle, attachment, settings, client, peer, log);
+		goal.resume(attachment.snapshot.turnId);
+		return new AttachedThread(handle, attachment, settings, client, goal, peer, log);
 	}
 
 	get snapshot(): SessionSnapshot {
@@ -99,8 +107,25 @@ export class AttachedThread {
 		return collector.turns(turnId);
 	}
 
-	begin(): void {
+	begin(at: number): void {
 		this.#pump.carry(this.#attachment);
+		// Its last turn may have ended while the client attached.
+		this.#followUp(at);
+	}
+
+	/** Fails `invalid-input` without an objective for the first goal, and with the error of a turn that cannot start. */
+	async setGoal(change: GoalChange, at: number): Promise<Goal> {
+		const { goal, sent } = this.#goal.set(change, at);
+		this.#send(sent);
+		await this.#continueGoal(at);
+		return goal;
+	}
+
+	/** Returns whether there was one. A running turn continues. */
+	clearGoal(): boolean {
+		const sent = this.#goal.clear();
+		this.#send(sent);
+		return sent.length > 0;
 	}
 
 	async startTurn(input: UserInput, options: TurnStartOptions, policy: ApprovalPolicy | null): Promise<Turn> {
@@ -121,6 +146,7 @@ export class AttachedThread {
 
 	/** Detaches the client; the thread continues. */
 	leave(): void {
+		this.#isLeft = true;
 		this.#pump.leave();
 		this.#attachment.close();
 		this.handle.release();
@@ -128,16 +154,60 @@ export class AttachedThread {
 
 	#project(event: AgentEvent): readonly Outgoing[] {
 		const { body } = event;
-		const notifications = this.#projection.take(event);
+		const notifications = [...this.#goal.take(event), ...this.#projection.take(event)];
 		if (body.type === "interaction.resolved") {
 			const { id: threadId } = this.handle.session;
 			const notice = (requestId: string) => ({ method: "serverRequest/resolved", params: { threadId, requestId } });
 			return [{ kind: "settled", interactionId: body.interactionId, notice }];
 		}
 		if (body.type === "interaction.requested") return this.#ask(event);
+		if (body.type === "turn.ended") this.#followUp(event.at);
+		return this.#toOutgoing(notifications);
+	}
+
+	#toOutgoing(notifications: readonly Notification[]) {
 		return notifications
 			.filter(({ method }) => !this.#client.unwanted.has(method))
 			.map(({ method, params }) => ({ kind: "notification", method, params }) as const);
+	}
+
+	#send(notifications: readonly Notification[]): void {
+		for (const { method, params } of this.#toOutgoing(notifications)) this.#peer.notify(method, params);
+	}
+
+	/** Only threads with a goal have the tool, because every model request contains it. */
+	async #offerGoalTool(): Promise<void> {
+		if (this.#attachment.tools.accepted.includes(goalTool.name)) return;
+		const tools = [...this.settings.tools, goalTool];
+		const attach = async () => {
+			this.#attachment = await attachClient(this.handle, tools, this.#client, this.#attachment);
+			if (this.#isLeft) this.#attachment.close();
+			return this.#attachment;
+		};
+		await this.#pump.replace(attach, async () => {});
+		checkTools(this.#attachment.tools.rejected);
+	}
+
+	#followUp(at: number): void {
+		this.#continueGoal(at).catch((thrown: unknown) => {
+			this.#log.error("The next turn of a goal could not start.", { error: thrown });
+		});
+	}
+
+	/** Starts the goal's next turn, if one is due. */
+	async #continueGoal(at: number): Promise<void> {
+		const next = this.#goal.next();
+		if (next === null) return;
+		try {
+			await this.#offerGoalTool();
+			await this.handle.startTurn(next.input, next.options);
+		} catch (thrown) {
+			const { code, data } = toKernelError(thrown);
+			// Another turn came first; its end starts the goal's.
+			if (code === "busy" && data === null) return;
+			this.#send(this.#goal.block(at));
+			throw thrown;
+		}
 	}
 
 	#ask(event: AgentEvent): readonly Outgoing[] {
@@ -148,15 +218,13 @@ export class AttachedThread {
 		if (interaction.kind === "approval" && this.policy === "never") {
 			const isFull = this.settings.sandbox === "danger-full-access";
 			const feedback = isFull ? "" : "Nobody is asked: the approval policy is never.";
-			this.#run(
-				session.send({
-					type: "interaction.respond",
-					interactionId: interaction.id,
-					clientId: this.#attachment.id,
-					answer: { kind: "approval", decision: isFull ? "approve" : "reject", feedback },
-				}),
-			);
+			this.#respond(interaction.id, { kind: "approval", decision: isFull ? "approve" : "reject", feedback });
 			return [];
+		}
+		if (interaction.kind === "client-tool" && interaction.name === goalTool.name) {
+			const { result, sent } = this.#goal.report(interaction.arguments, at);
+			this.#respond(interaction.id, { kind: "client-tool", result });
+			return this.#toOutgoing(sent);
 		}
 		const request = toRequest(interaction, {
 			threadId: session.id,
@@ -168,7 +236,33 @@ export class AttachedThread {
 		return request === null ? [] : [request];
 	}
 
+	#respond(interactionId: string, answer: Answer): void {
+		const command = { type: "interaction.respond", interactionId, clientId: this.#attachment.id, answer } as const;
+		this.#run(this.handle.session.send(command));
+	}
+
 	#run(work: Promise<unknown>): void {
 		work.catch((thrown: unknown) => this.#log.error("A decision could not be delivered.", { error: thrown }));
 	}
+}
+
+function checkTools([refused]: AttachedTools["rejected"]): void {
+	if (refused === undefined) return;
+	throw new KernelError("invalid-input", `The tool ${refused.name} cannot be used: ${refused.reason}`);
+}
+
+function attachClient(
+	{ session }: SessionHandle,
+	tools: readonly ClientToolDeclaration[],
+	{ name, version, isExperimental }: ThreadClient,
+	earlier: Attachment | null,
+): Promise<Attachment> {
+	return session.attach({
+		client: { name, version },
+		tools,
+		capabilities: isExperimental ? ["questions"] : [],
+		hooks: [],
+		wantsProgress: true,
+		...(earlier === null ? {} : { replaces: earlier.id }),
+	});
 }

@@ -195,7 +195,7 @@ export class Threads {
 			const { model } = attached.snapshot;
 			const thread = this.#describe(attached.snapshot, withTurns ? turns : []);
 			if (wishes === null) this.#peer.notify("thread/started", { thread });
-			attached.begin();
+			attached.begin(this.#kernelApi.clock.now());
 			return {
 				thread,
 				model: model?.alias ?? model?.name ?? "",

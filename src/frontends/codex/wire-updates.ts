@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { threadSchema, threadStatusSchema } from "./wire.ts";
+import { goalSchema, threadSchema, threadStatusSchema } from "./wire.ts";
 import { contentItemSchema, itemSchema, turnErrorSchema, turnSchema } from "./wire-items.ts";
 
 const text = v.string();
@@ -21,6 +21,8 @@ export const notificationSchemas = {
 	"thread/started": v.object({ thread: threadSchema }),
 	"thread/status/changed": v.object({ threadId: text, status: threadStatusSchema }),
 	"thread/name/updated": v.object({ threadId: text, threadName: text }),
+	"thread/goal/updated": v.object({ threadId: text, turnId: v.nullable(text), goal: goalSchema }),
+	"thread/goal/cleared": v.object({ threadId: text }),
 	"thread/tokenUsage/updated": v.object({
 		...place,
 		tokenUsage: v.object({ total: usageSchema, last: usageSchema, modelContextWindow: v.nullable(count) }),

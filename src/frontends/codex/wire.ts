@@ -90,6 +90,23 @@ export const threadListParamsSchema = params({
 export const threadReadParamsSchema = params({ threadId: text, includeTurns: maybe(v.boolean()) });
 export const threadParamsSchema = params({ threadId: text });
 export const threadRevertParamsSchema = params({ threadId: text, beforeTurnId: text });
+export const goalStatusSchema = v.picklist([
+	"active",
+	"paused",
+	"blocked",
+	"usageLimited",
+	"budgetLimited",
+	"complete",
+]);
+export type GoalStatus = v.InferOutput<typeof goalStatusSchema>;
+export const goalSetParamsSchema = params({
+	threadId: text,
+	objective: maybe(v.pipe(text, v.regex(/\S/, "the objective is empty"), v.maxLength(4000))),
+	status: maybe(goalStatusSchema),
+	/** Null removes it; absent keeps it. */
+	tokenBudget: v.optional(v.nullable(v.pipe(v.number(), v.safeInteger(), v.minValue(1)))),
+});
+export type GoalChange = Omit<v.InferOutput<typeof goalSetParamsSchema>, "threadId">;
 export const threadNameParamsSchema = params({ threadId: text, name: text });
 export const turnStartParamsSchema = params({
 	threadId: text,
@@ -143,6 +160,19 @@ export const openedThreadSchema = v.object({
 export type OpenedThread = v.InferOutput<typeof openedThreadSchema>;
 export const threadResultSchema = v.object({ thread: threadSchema });
 export const threadListResultSchema = v.object({ data: v.array(threadSchema), nextCursor: v.nullable(text) });
+export const goalSchema = v.object({
+	threadId: text,
+	objective: text,
+	status: goalStatusSchema,
+	tokenBudget: v.nullable(v.number()),
+	tokensUsed: v.number(),
+	timeUsedSeconds: v.number(),
+	createdAt: v.number(),
+	updatedAt: v.number(),
+});
+export type Goal = v.InferOutput<typeof goalSchema>;
+export const goalResultSchema = v.object({ goal: goalSchema });
+export const goalClearResultSchema = v.object({ cleared: v.boolean() });
 export const turnResultSchema = v.object({ turn: turnSchema });
 export const turnSteerResultSchema = v.object({ turnId: text });
 export const emptyResultSchema = v.object({});
