@@ -1,6 +1,6 @@
-// Projects: `fast` runs in the test process; `e2e` and `e2e-alone` run the built executable, which they build first. `long`
-// has what takes long by its nature, `browser` what needs Chromium, `postgres` what needs PostgreSQL: `npm test` leaves them out,
-// `.ci/run` does not.
+// Projects: `fast` runs in the test process; `e2e` and `e2e-alone` run the built executable, which they build first. `npm test`
+// leaves out the others, which `.ci/run` runs: `broad` and `e2e-broad` start hundreds of processes, `long` has what takes long by
+// its nature, `browser` what needs Chromium, `postgres` what needs PostgreSQL.
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import type { Reporter } from "vitest/node";
@@ -31,6 +31,20 @@ const long = [
 	"test/e2e/wedge.test.ts",
 	"test/transcripts/other-remote.test.ts",
 ];
+
+/** Together they would take a third of the time of `npm test`: many cases of one kind, each with a process. */
+const broad = [
+	"src/ports/processes/{containment,escapes}.test.ts",
+	"src/ports/processes/confinement/confinement.test.ts",
+	"src/ports/processes/git/{git,repository-programs}.test.ts",
+	"test/campaign/{clients,crash,gateway,sdk}.test.ts",
+];
+
+const broadE2e = [
+	...["acp-input", "acp-sessions", "baselines", "login", "mcp", "mcp-commands", "permissions-command"],
+	...["meerkat-client", "meerkat-recorded", "meerkat-session-hooks", "meerkat-turns"],
+	...["permission-agents", "permission-modes", "permission-tools", "print", "testing-library", "transcripts"],
+].map((name) => `test/e2e/${name}.test.ts`);
 
 /** What needs PostgreSQL. */
 const overPostgres = ["src/ports/store/postgres/**/*.test.ts", "test/postgres/**/*.test.ts"];
@@ -67,7 +81,7 @@ export default defineConfig({
 						"scripts/**/*.test.ts",
 						"bench/**/*.test.ts",
 					],
-					exclude: [...long, ...overPostgres],
+					exclude: [...broad, ...long, ...overPostgres],
 					// The files of a worker share the modules they import: loading them anew took longer than most tests.
 					isolate: false,
 					// One worker per core but one leaves half of a small machine idle.
@@ -82,7 +96,7 @@ export default defineConfig({
 				test: {
 					name: "e2e",
 					include: ["test/e2e/**/*.test.ts"],
-					exclude: [...measuring, ...long],
+					exclude: [...measuring, ...broadE2e, ...long],
 					globalSetup: build,
 					// Each test waits for its process for much of its time.
 					maxWorkers: availableParallelism() + 1,
@@ -97,6 +111,25 @@ export default defineConfig({
 					globalSetup: build,
 					maxWorkers: 1,
 					sequence: { groupOrder: 2 },
+				},
+			},
+			{
+				extends: true,
+				test: {
+					name: "broad",
+					include: broad,
+					maxWorkers: availableParallelism() + 1,
+					sequence: { groupOrder: 1 },
+				},
+			},
+			{
+				extends: true,
+				test: {
+					name: "e2e-broad",
+					include: broadE2e,
+					globalSetup: build,
+					maxWorkers: availableParallelism() + 1,
+					sequence: { groupOrder: 1 },
 				},
 			},
 			{
