@@ -1,5 +1,8 @@
 // Programs of SDKs with a gateway running: the process that they start only carries bytes.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";
+import { createServer } from "node:net";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { createStage, executablePath, type Stage, toolCall } from "../support/executable/executable.ts";
@@ -135,6 +138,41 @@ it.each([
 	expect(await relay.exited).toBe(code);
 	expect(relay.stderr).toContain(served);
 	await expect.poll(() => isSleeping(stage), { timeout: 20_000 }).toBe(false);
+});
+
+it.each([
+	["claude", [...frames, ...bypass], prompt, 1],
+	["codex exec", exec, "go", 141],
+] as const)(
+	"ends %s without a word when nobody reads its output any more",
+	{ timeout: 60_000 },
+	async (_name, argv, input, code) => {
+		const { stage } = await createServed([toolCall("c1", "Shell", { command: "sleep 0.1" }), "text: done"]);
+		const relay = spawn(executablePath, argv, { cwd: stage.workDir, env: stage.environment });
+		let said = "";
+		relay.stderr.on("data", (bytes) => (said += String(bytes)));
+		relay.stdout.once("data", () => relay.stdout.destroy());
+		relay.stdin.write(input);
+		if (input === "go") relay.stdin.end();
+		const [ended] = await once(relay, "close");
+		expect(ended).toBe(code);
+		expect(said.trim().split("\n")).toEqual([expect.stringContaining(served)]);
+	},
+);
+
+it("runs the command itself where the gateway reads nothing of it", { timeout: 60_000 }, async () => {
+	const stage = createStage({ scripts: ["text: hello"] });
+	const gateway = createServer((socket) => socket.pause()).listen(path.join(stage.workDir, "stuck.sock"));
+	await once(gateway, "listening");
+	// More than the socket takes at once.
+	const large = Array.from({ length: 5 }, (_, index) => `LARGE_${index}=${"x".repeat(100_000)}`);
+	const relay = stage.serveAs("/usr/bin/env", ...large, "AGENTWIRE_ATTACH=stuck.sock", executablePath, ...frames);
+	relay.write(prompt);
+	const lines = await relay.readUntil((line) => "type" in line && line.type === "result");
+	expect(lines.at(-1)).toMatchObject({ subtype: "success", result: "hello" });
+	relay.endInput();
+	expect([await relay.exited, relay.stderr]).toEqual([0, expect.stringContaining("it did not answer")]);
+	gateway.close();
 });
 
 it("leaves to its own process what the gateway would do otherwise", { timeout: 60_000 }, async () => {

@@ -1,6 +1,6 @@
 // A session in PostgreSQL that changes files under one worker and goes back under another, which has a share directory of its own.
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
@@ -100,7 +100,7 @@ describe.skipIf(url === "")("the file history of a session that another machine 
 			await writeFile(settings, shared);
 			return await programs.run(["store", "copy", "--from", from, "--to", to, "--json"], { KIMI_SHARE_DIR: elsewhere });
 		};
-		const copied = { code: 0, stdout: expect.stringMatching(/"outcome":"copied".*"whole_history":true/) };
+		const copied = { code: 0, stdout: expect.stringMatching(/"outcome":"copied".*"history_gap":null/) };
 		expect(await copy("postgres", "disk")).toMatchObject(copied);
 		await writeFile(settings, shared.replace('type = "postgres"', 'type = "disk"'));
 		const local = await connect({
@@ -123,5 +123,26 @@ describe.skipIf(url === "")("the file history of a session that another machine 
 		const back = await again.rewind({ before: turnId });
 		expect([await read(), back.files?.left]).toEqual(["mine\n", []]);
 		await kernel.close();
+	});
+
+	it("does not keep a session with a damaged history from being copied, and says so", async () => {
+		const home = elsewhere;
+		const shared = await readFile(path.join(programs.home, "config.toml"), "utf8");
+		await writeFile(path.join(home, "config.toml"), shared.replace('type = "postgres"', 'type = "disk"'));
+		const local = { KIMI_SHARE_DIR: home, AGENTWIRE_STORE_URL: "" };
+		const spoken = await programs.run(["--print", "--session", "s1", "--yolo", "--prompt", "text: hello"], local);
+		expect(spoken).toMatchObject({ code: 0 });
+		const [directory = ""] = (await readdir(path.join(home, "sessions"), { recursive: true })).filter((each) =>
+			each.endsWith("/s1"),
+		);
+		await mkdir(path.join(home, "sessions", directory, "file-history", "history.jsonl"), { recursive: true });
+		await writeFile(path.join(home, "config.toml"), shared);
+		const copied = await programs.run(["store", "copy", "--from", "disk", "--to", "postgres"], {
+			KIMI_SHARE_DIR: home,
+		});
+		expect(copied).toMatchObject({
+			code: 1,
+			stdout: expect.stringMatching(/^s1 {2}copied and compared, \d+ events; its file history is not copied: .*EISDIR/),
+		});
 	});
 });

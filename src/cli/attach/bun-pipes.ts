@@ -38,12 +38,12 @@ const waitingLimit = 262_144;
 
 export function bunPipes(): RelayPipes {
 	const bun: BunRuntime = Reflect.get(globalThis, "Bun");
-	const writer = bun.stdout.writer();
-	// What starting leaves behind would stay as long as the relay.
-	setTimeout(() => bun.gc(true), startTime).unref();
+	let writer: ReturnType<BunRuntime["stdout"]["writer"]> | null = null;
 	return {
 		connect: (file) => connect(bun, file),
 		async *input() {
+			// What starting leaves behind would stay as long as the relay.
+			setTimeout(() => bun.gc(true), startTime).unref();
 			try {
 				yield* bun.stdin.stream();
 			} catch {
@@ -51,6 +51,7 @@ export function bunPipes(): RelayPipes {
 			}
 		},
 		async output(bytes) {
+			writer ??= bun.stdout.writer();
 			writer.write(bytes);
 			await writer.flush();
 		},

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { createConnection, type Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { RelayPipes, RelaySocket } from "./relay-pipes.ts";
@@ -14,14 +13,9 @@ export const nodePipes: RelayPipes = {
 	input: () => untilFailure(process.stdin),
 	output(bytes) {
 		const { stdout } = process;
-		return new Promise((resolve, reject) => {
-			stdout.once("error", reject);
-			stdout.write(bytes, (error) => {
-				stdout.off("error", reject);
-				if (error) reject(error);
-				else resolve();
-			});
-		});
+		// It follows the rejection, and would end the process.
+		if (stdout.listenerCount("error") === 0) stdout.on("error", () => {});
+		return new Promise((resolve, reject) => stdout.write(bytes, (error) => (error ? reject(error) : resolve())));
 	},
 };
 
@@ -29,7 +23,14 @@ function toRelaySocket(socket: Socket): RelaySocket {
 	return {
 		received: untilFailure(socket),
 		async write(bytes) {
-			if (socket.writable && !socket.write(bytes)) await Promise.race([once(socket, "drain"), once(socket, "close")]);
+			if (!socket.writable || socket.write(bytes)) return;
+			await new Promise<void>((resolve) => {
+				const settle = (): void => {
+					for (const event of ["drain", "close"]) socket.off(event, settle);
+					resolve();
+				};
+				for (const event of ["drain", "close"]) socket.on(event, settle);
+			});
 		},
 		end: () => void socket.end(),
 		destroy: () => void socket.destroy(),

@@ -50,8 +50,8 @@ export async function relay(argv: readonly string[]): Promise<number | null> {
 	const { env: environment } = process;
 	const umask = process.umask();
 	const command = { version: productVersion, argv, cwd: process.cwd(), environment, umask, asked };
-	await socket.write(Buffer.from(`${JSON.stringify(command)}\n`));
 	const late = setTimeout(() => socket.destroy(), patience);
+	await socket.write(Buffer.from(`${JSON.stringify(command)}\n`));
 	const first = await readLine(socket.received);
 	clearTimeout(late);
 	const answer = first === null ? null : toOutcome(first.line);

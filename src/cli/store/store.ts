@@ -128,12 +128,12 @@ async function copy(found: CommandStore, action: Extract<StoreAction, { name: "c
 		}
 		for (const summary of all) {
 			const { id, workDir } = summary;
-			const { outcome, events, differences, reason, isHistoryWhole } = await whileShown(`Copying ${id}`, () =>
+			const { outcome, events, differences, reason, historyGap } = await whileShown(`Copying ${id}`, () =>
 				copyOne(from, to, summary, action.to === "postgres" ? found.historyLimit : Infinity),
 			);
-			if (outcome !== "copied") isComplete = false;
+			if (outcome !== "copied" || (historyGap !== null && historyGap !== overLimit)) isComplete = false;
 			const words: Readonly<Record<CopyOutcome, string>> = {
-				copied: `copied and compared, ${events} events${isHistoryWhole ? "" : partialHistory}`,
+				copied: `copied and compared, ${events} events${historyGap === null ? "" : `; ${historyGap}`}`,
 				exists: "not copied: the other store has a session with this id",
 				busy: "not copied: another process has it open",
 				differs: `copied, but the copy differs: ${differences.join(" ")}`,
@@ -146,7 +146,7 @@ async function copy(found: CommandStore, action: Extract<StoreAction, { name: "c
 				events,
 				differences,
 				reason,
-				whole_history: isHistoryWhole,
+				history_gap: historyGap,
 			};
 			say(action.json, row, `${id}  ${words[outcome]}`);
 		}
@@ -157,20 +157,20 @@ async function copy(found: CommandStore, action: Extract<StoreAction, { name: "c
 	return isComplete ? 0 : 1;
 }
 
-const partialHistory =
-	"; of its file history, contents of older turns are left out (limit agentwire.rewind.max_database_bytes)";
+const overLimit = "of its file history, older contents are left out (limit agentwire.rewind.max_database_bytes)";
 
 /** Copies a session; a failure must not stop the others. `reason` explains a failure, and is null otherwise. */
 async function copyOne(from: SessionStore, to: SessionStore, { id, workDir }: SessionSummary, historyLimit: number) {
 	let source: StoredSession | null = null;
 	let isCopying = false;
-	let isHistoryWhole = true;
+	/** What of the file history is missing. */
+	let historyGap: string | null = null;
 	const result = (
 		outcome: CopyOutcome,
 		events = 0,
 		differences: readonly string[] = [],
 		reason: string | null = null,
-	) => ({ outcome, events, differences, reason, isHistoryWhole });
+	) => ({ outcome, events, differences, reason, historyGap });
 	try {
 		source = await from.open(workDir, id);
 		if (source === null) return result("busy");
@@ -178,7 +178,12 @@ async function copyOne(from: SessionStore, to: SessionStore, { id, workDir }: Se
 		const holder = placeOf(source);
 		const events = await copySession(source, to, async (target) => {
 			const place = placeOf(target);
-			if (holder !== null && place !== null) isHistoryWhole = await copySaved(holder, place, historyLimit);
+			if (holder === null || place === null) return;
+			const isWhole = await copySaved(holder, place, historyLimit).catch((thrown: unknown) => {
+				historyGap = `its file history is not copied: ${errorText(thrown)}`;
+				return true;
+			});
+			if (!isWhole) historyGap = overLimit;
 		});
 		const copied = await to.open(workDir, id);
 		const differences = copied === null ? ["It is not found."] : await compareSessions(source, copied);

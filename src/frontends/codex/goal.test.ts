@@ -40,8 +40,11 @@ function started(change: Partial<GoalChange> = {}): ThreadGoal {
 describe("a goal", () => {
 	it("has its objective in the first turn's input, and in the context of every turn", () => {
 		const goal = started();
+		// The first does not start.
 		const inputs = [goal.next(), goal.next()];
-		expect(inputs.map((turn) => turn?.input)).toEqual(["Goal: Win", "Continue with the goal."]);
+		inputs[1]?.begin();
+		inputs.push(goal.next());
+		expect(inputs.map((turn) => turn?.input)).toEqual(["Goal: Win", "Goal: Win", "Continue with the goal."]);
 		for (const turn of inputs) expect(turn?.options.passingContext).toContain("<goal>\nWin\n</goal>");
 		goal.set({ ...untouched, objective: "Draw" }, 1000);
 		expect(goal.next()?.input).toBe("Goal: Draw");

@@ -93,13 +93,15 @@ export class ThreadGoal {
 		if (turnId === null) this.#countedTo = null;
 	}
 
-	/** The turn to start now, if any. */
-	next(): { readonly input: string; readonly options: TurnStartOptions } | null {
+	/** The turn to start now, if any. Call `begin` once it has started. */
+	next(): { readonly input: string; readonly options: TurnStartOptions; begin(): void } | null {
 		const goal = this.#goal;
 		if (goal?.status !== "active" || this.#turnId !== null) return null;
 		const input = this.#told === goal.objective ? "Continue with the goal." : `Goal: ${goal.objective}`;
-		this.#told = goal.objective;
-		return { input, options: { passingContext: toContext(goal, this.#idleTurns) } };
+		const begin = () => {
+			this.#told = goal.objective;
+		};
+		return { input, options: { passingContext: toContext(goal, this.#idleTurns) }, begin };
 	}
 
 	/** Returns what to send before the event's own notifications. */

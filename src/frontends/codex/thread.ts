@@ -200,7 +200,9 @@ export class AttachedThread {
 		if (next === null) return;
 		try {
 			await this.#offerGoalTool();
+			if (this.#isLeft) return;
 			await this.handle.startTurn(next.input, next.options);
+			next.begin();
 		} catch (thrown) {
 			const { code, data } = toKernelError(thrown);
 			// Another turn came first; its end starts the goal's.

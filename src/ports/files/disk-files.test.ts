@@ -1,4 +1,5 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import {
 	chmod,
@@ -21,6 +22,8 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hasBubblewrap } from "../../../test/support/executable/bubblewrap.ts";
+import { findBubblewrap } from "../processes/containment.ts";
 import { createDiskFiles } from "./disk-files.ts";
 
 async function collect(pieces: AsyncIterable<Buffer>): Promise<Buffer[]> {
@@ -69,6 +72,27 @@ describe("files on disk", () => {
 			const neither = refuseSecrets.admitting(async () => Promise.reject(new Error("nor this")));
 			await expect(neither.read(at("other"))).rejects.toThrow("nor this");
 			await expect(neither.read(at("link"))).rejects.toThrow("no: ");
+		});
+
+		it.skipIf(!hasBubblewrap())("refuses a file that another process sees at another path", async () => {
+			for (const name of ["private", "public"]) await mkdir(at(name));
+			await writeFile(at("private/key"), "x");
+			const binds = ["--dev-bind", "/", "/", "--bind", at("private"), at("public"), "--die-with-parent"];
+			const other = spawn(
+				findBubblewrap(process.env["PATH"]) ?? "",
+				[...binds, "sh", "-c", "echo $$; exec sleep 600"],
+				{
+					stdio: ["ignore", "pipe", "inherit"],
+				},
+			);
+			const [pid] = await once(other.stdout, "data");
+			const admitted: string[] = [];
+			const watched = files.admitting(async (resolved) => void admitted.push(resolved));
+			const seen = `/proc/${String(pid).trim()}/root${at("public/key")}`;
+			expect(await readFile(seen, "utf8")).toBe("x");
+			await expect(watched.read(seen)).rejects.toThrow("ESTALE");
+			expect(new Set(admitted)).toEqual(new Set([at("public/key")]));
+			other.kill();
 		});
 
 		it("reads a file that is replaced all the time", async () => {

@@ -52,16 +52,16 @@ async function isAdmitted(
 ): Promise<boolean> {
 	// A pipe that a shell substitutes for a file has no path.
 	if (!opened.isFile()) return true;
+	const admitAt = async (resolved: string): Promise<boolean> => {
+		for (const admit of admits) await admit(resolved);
+		const found = await orNullWhenMissing(exactLinkStatusOf(resolved));
+		return found !== null && opened.dev === found.dev && opened.ino === found.ino;
+	};
+	// In another process's mount namespace the path may be another.
 	const own = await handle.resolvedPath();
-	if (own !== null) {
-		for (const admit of admits) await admit(own);
-		return true;
-	}
+	if (own !== null && (await admitAt(own))) return true;
 	const resolved = await orNullWhenMissing(resolvedPathOf(target));
-	if (resolved === null) return false;
-	for (const admit of admits) await admit(resolved);
-	const found = await orNullWhenMissing(exactLinkStatusOf(resolved));
-	return found !== null && opened.dev === found.dev && opened.ino === found.ino;
+	return resolved !== null && (await admitAt(resolved));
 }
 
 async function openToRead({ privacyOf, closing, admits }: Access, target: string): Promise<ReadableFile | null> {

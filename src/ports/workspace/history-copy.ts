@@ -40,7 +40,7 @@ export async function linkObjects(from: string, to: string): Promise<void> {
 	}
 }
 
-/** Copies what is saved, contents of the newest turns first, up to the limit. Returns whether all of it was copied. */
+/** Copies what is saved, contents of the newest turns first, up to the limit. Returns whether the limit left nothing out. */
 export async function copySaved(from: HistoryPlace, to: HistoryPlace, limit: number): Promise<boolean> {
 	const saved = await from.read();
 	if (saved === null) return true;
