@@ -1,6 +1,5 @@
 import type { RelayPipes, RelaySocket } from "./relay-pipes.ts";
 
-/** What is used of the runtime of the one-file program. */
 interface BunRuntime {
 	readonly stdin: { stream(): AsyncIterable<Uint8Array> };
 	readonly stdout: { writer(): { write(bytes: Uint8Array): unknown; flush(): unknown } };
@@ -23,7 +22,6 @@ interface BunHandlers {
 interface BunSocket {
 	/** Returns how many bytes were taken; fewer than 0 after the end. */
 	write(bytes: Uint8Array): number;
-	/** Ends writing. */
 	shutdown(): void;
 	terminate(): void;
 	pause(): void;

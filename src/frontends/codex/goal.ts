@@ -35,7 +35,6 @@ export const goalTool: ClientToolDeclaration = {
 export class ThreadGoal {
 	readonly #threadId: string;
 	#goal: Goal | null = null;
-	/** The running turn. */
 	#turnId: string | null = null;
 	/** Until when the running turn's time is counted; null while it does not count. */
 	#countedTo: number | null = null;
@@ -73,7 +72,6 @@ export class ThreadGoal {
 		return this.#update(this.#goal, change, at);
 	}
 
-	/** Returns nothing if there is no goal. */
 	clear(): readonly Notification[] {
 		if (this.#goal === null) return [];
 		this.#goal = null;
@@ -81,7 +79,6 @@ export class ThreadGoal {
 		return [{ method: "thread/goal/cleared", params: { threadId: this.#threadId } }];
 	}
 
-	/** For a turn that cannot start. */
 	block(at: number): readonly Notification[] {
 		const goal = this.#goal;
 		return goal?.status === "active" ? this.#update(goal, { status: "blocked" }, at).sent : [];
@@ -117,7 +114,6 @@ export class ThreadGoal {
 		return body.type === "turn.ended" && body.outcome !== null ? this.#end(body.outcome, at) : [];
 	}
 
-	/** Executes a call of the tool. */
 	report(json: string | null, at: number): { readonly result: ToolReturn; readonly sent: readonly Notification[] } {
 		const decoded = decodeArguments(json);
 		const read = v.safeParse(reportSchema, decoded.ok ? decoded.value : null);

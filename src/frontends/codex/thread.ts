@@ -194,7 +194,6 @@ export class AttachedThread {
 		});
 	}
 
-	/** Starts the goal's next turn, if one is due. */
 	async #continueGoal(at: number): Promise<void> {
 		const next = this.#goal.next();
 		if (next === null) return;
