@@ -14,7 +14,26 @@ export function toPage(sessions: readonly SessionSummary[], { after, limit }: Li
 	return { sessions: page, next };
 }
 
-type Place = Pick<SessionSummary, "updatedAt" | "id">;
+export type Place = Pick<SessionSummary, "updatedAt" | "id">;
+
+/** Sessions that are read together. */
+const readTogether = 16;
+
+/** The same of sessions whose summaries have to be read, no more of them than the page needs; null is not listed. */
+export async function readPage<P extends Place>(
+	places: readonly P[],
+	{ after, limit = Number.POSITIVE_INFINITY }: ListQuery,
+	read: (place: P) => Promise<SessionSummary | null>,
+): Promise<SessionPage> {
+	const from = after === undefined ? null : toPlace(after);
+	const rest = places.filter((place) => from === null || compare(from, place) < 0).sort(compare);
+	const found: SessionSummary[] = [];
+	for (let start = 0; start < rest.length && found.length <= limit; start += readTogether) {
+		const summaries = await Promise.all(rest.slice(start, start + readTogether).map(read));
+		found.push(...summaries.filter((summary) => summary !== null));
+	}
+	return toPage(found, { limit });
+}
 
 function compare(one: Place, other: Place): number {
 	return other.updatedAt - one.updatedAt || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);

@@ -7,7 +7,7 @@ import { errorText, KernelError, toKernelError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { FileReader, Files } from "../../files/port.ts";
 import { emptySummary } from "../journal-summary.ts";
-import { toPage } from "../session-page.ts";
+import { type Place, readPage } from "../session-page.ts";
 import { refusePlacement, type SessionStore, type SessionView, type StoredSession } from "../session-store.ts";
 import { openDiskSession, type ReadSession, readDiskSession } from "./disk-session.ts";
 import { readJournalEvents } from "./journal/journal-file.ts";
@@ -26,6 +26,7 @@ import {
 	isFound,
 	isPrepared,
 	readSummary,
+	readUpdatedAt,
 	type SessionPaths,
 	toDeletedDirectory,
 	toLeasesDirectory,
@@ -104,6 +105,12 @@ const oldSuffix = ".jsonl";
 /** Milliseconds after which a temporary file in a shared directory counts as abandoned. */
 const sharedAge = 60_000;
 
+/** A session in a list, before anything of it is read. */
+type SessionPlace = Place & Pick<SessionSummary, "workDir">;
+
+/** Sessions whose times are looked at together. */
+const lookedAtTogether = 64;
+
 /** The store below a share directory. Reads and creates nothing before a session is opened. */
 export function createDiskStore(options: DiskStoreOptions): SessionStore {
 	const { files, shareDir, log } = options;
@@ -178,21 +185,39 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 		return [...ids].filter(isSessionId).sort();
 	};
 
-	/** The sessions of these directories that are not empty; `withUnused`, those as well that were prepared for later. */
-	const summaries = async (workDirs: readonly string[], withUnused = false): Promise<SessionSummary[]> => {
-		const found: SessionSummary[] = [];
+	const warnUnlisted = (id: string, thrown: unknown): void =>
+		log.warn("a session could not be listed", { id, cause: errorText(thrown) });
+	const readPlace = async (workDir: string, id: string) => {
+		try {
+			return { id, workDir, updatedAt: await readUpdatedAt(files, pathsOf(workDir, id)) };
+		} catch (thrown) {
+			warnUnlisted(id, thrown);
+			return null;
+		}
+	};
+	/** When each session of these directories was last used. */
+	const readPlaces = async (workDirs: readonly string[]): Promise<readonly SessionPlace[]> => {
+		const places: SessionPlace[] = [];
 		for (const workDir of new Set(workDirs.map(toWorkDir))) {
-			for (const id of await listIds(parentOf(workDir))) {
-				try {
-					const { empty, ...summary } = await readSummary(files, pathsOf(workDir, id));
-					if (!empty || (withUnused && (await isPrepared(files, pathsOf(workDir, id)))))
-						found.push({ id, workDir, ...summary });
-				} catch (thrown) {
-					log.warn("a session could not be listed", { id, cause: errorText(thrown) });
-				}
+			const ids = await listIds(parentOf(workDir));
+			for (let start = 0; start < ids.length; start += lookedAtTogether) {
+				const together = ids.slice(start, start + lookedAtTogether).map((id) => readPlace(workDir, id));
+				places.push(...(await Promise.all(together)).filter((place) => place !== null));
 			}
 		}
-		return found;
+		return places;
+	};
+	/** Null for an empty session, unless it was prepared for later and `withUnused` is set. */
+	const summarize = async (place: SessionPlace, withUnused = false): Promise<SessionSummary | null> => {
+		const paths = pathsOf(place.workDir, place.id);
+		try {
+			const { empty, ...summary } = await readSummary(files, paths);
+			if (empty && !(withUnused && (await isPrepared(files, paths)))) return null;
+			return { ...place, ...summary };
+		} catch (thrown) {
+			warnUnlisted(place.id, thrown);
+			return null;
+		}
 	};
 
 	return {
@@ -325,8 +350,11 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			const id = await index.lastSessionId(workDir);
 			// Where the index was lost, the sessions of the directory are there all the same.
 			if (id === undefined) {
-				const open = (await summaries([workDir])).filter(({ archivedAt }) => archivedAt === null);
-				return toPage(open, { limit: 1 }).sessions[0]?.id ?? null;
+				const page = await readPage(await readPlaces([workDir]), { limit: 1 }, async (place) => {
+					const summary = await summarize(place);
+					return summary?.archivedAt === null ? summary : null;
+				});
+				return page.sessions[0]?.id ?? null;
 			}
 			if (id === null || !isSessionId(id)) return null;
 			return (await hasContext(files, pathsOf(workDir, id))) ? id : null;
@@ -339,7 +367,7 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 		},
 		async list(query) {
 			const chosen = query.workDir === undefined ? await index.workDirs() : [toWorkDir(query.workDir)];
-			return toPage(await summaries(chosen, query.withUnused), query);
+			return await readPage(await readPlaces(chosen), query, (place) => summarize(place, query.withUnused));
 		},
 		close: () => index.settle(),
 	};

@@ -179,8 +179,6 @@ function isPresent(size: number | null | undefined): boolean {
 export interface StoredSummary {
 	readonly empty: boolean;
 	readonly title: string;
-	/** Last write time of its logs, in milliseconds since the epoch. */
-	readonly updatedAt: number;
 	readonly archivedAt: number | null;
 }
 
@@ -258,16 +256,20 @@ async function readJournalTitle(files: Files, { journal }: SessionPaths): Promis
 export async function readSummary(files: Files, paths: SessionPaths): Promise<StoredSummary> {
 	const state = await readListedState(files, paths.directory);
 	const title = state.title ?? (await readPromptTitle(files, paths.events)) ?? (await readJournalTitle(files, paths));
-	const contextPath = await contextPathOf(files, paths);
-	const logs = await Promise.all([contextPath, paths.events].map((file) => files.status(file)));
-	// Closing a session writes its journal, which is no use of the session.
-	const times = logs.every((status) => status === null) ? [await files.status(paths.journal)] : logs;
 	return {
 		empty: title === null && (await isEmptySession(files, paths)),
 		title: title ?? untitled,
-		updatedAt: Math.max(0, ...times.map((status) => status?.modifiedAt ?? 0)),
 		archivedAt: toMilliseconds(state.archivedAt),
 	};
+}
+
+/** When the session was last used, in milliseconds since the epoch; 0 if that is unknown. */
+export async function readUpdatedAt(files: FileReader, paths: SessionPaths): Promise<number> {
+	const [context, events] = await Promise.all([paths.context, paths.events].map((file) => files.status(file)));
+	const logs = [context ?? (await files.status(paths.oldContext)), events];
+	// Closing a session writes its journal, which is no use of the session.
+	const times = logs.some((status) => status) ? logs : [await files.status(paths.journal)];
+	return Math.max(0, ...times.map((status) => status?.modifiedAt ?? 0));
 }
 
 async function contextPathOf(files: Files, { context, oldContext }: SessionPaths): Promise<string> {
