@@ -16,7 +16,6 @@ export function toPage(sessions: readonly SessionSummary[], { after, limit }: Li
 
 export type Place = Pick<SessionSummary, "updatedAt" | "id">;
 
-/** Sessions that are read together. */
 const readTogether = 16;
 
 /** The same of sessions whose summaries have to be read, no more of them than the page needs; null is not listed. */

@@ -105,10 +105,8 @@ const oldSuffix = ".jsonl";
 /** Milliseconds after which a temporary file in a shared directory counts as abandoned. */
 const sharedAge = 60_000;
 
-/** A session in a list, before anything of it is read. */
 type SessionPlace = Place & Pick<SessionSummary, "workDir">;
 
-/** Sessions whose times are looked at together. */
 const lookedAtTogether = 64;
 
 /** The store below a share directory. Reads and creates nothing before a session is opened. */
@@ -195,7 +193,6 @@ export function createDiskStore(options: DiskStoreOptions): SessionStore {
 			return null;
 		}
 	};
-	/** When each session of these directories was last used. */
 	const readPlaces = async (workDirs: readonly string[]): Promise<readonly SessionPlace[]> => {
 		const places: SessionPlace[] = [];
 		for (const workDir of new Set(workDirs.map(toWorkDir))) {
