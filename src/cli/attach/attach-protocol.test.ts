@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { readFirstLine } from "./attach-protocol.ts";
+import { readFirstLine, toFirstLine } from "./attach-protocol.ts";
 
 let server: Server;
 let [peer, socket]: Socket[] = [];
@@ -42,4 +42,9 @@ it("is null when the peer leaves", async () => {
 	const reading = readFirstLine(socket);
 	peer.end("half a line");
 	expect(await reading).toBeNull();
+});
+
+it("does not wait for the end of a line that is too long", () => {
+	expect(toFirstLine(Buffer.alloc(4_194_304, "x"))).toBeNull();
+	expect(toFirstLine(Buffer.alloc(4_194_305, "x"))?.line).toBe("");
 });

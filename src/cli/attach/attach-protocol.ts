@@ -32,11 +32,24 @@ const lineLimit = 4_194_304;
 
 const endings = ["error", "close", "end"] as const;
 
-/** Pauses the connection; `rest` follows the line. Empty for a line that is too long, null after a disconnect. */
-export function readFirstLine(socket: Socket): Promise<{ readonly line: string; readonly rest: Buffer } | null> {
+/** `rest` follows the line, which is empty if it is too long. */
+export interface FirstLine {
+	readonly line: string;
+	readonly rest: Buffer;
+}
+
+/** The first line of these bytes; null if they do not contain its end. */
+export function toFirstLine(seen: Buffer): FirstLine | null {
+	const end = seen.indexOf("\n");
+	if (end !== -1) return { line: seen.toString("utf8", 0, end), rest: seen.subarray(end + 1) };
+	return seen.length > lineLimit ? { line: "", rest: Buffer.alloc(0) } : null;
+}
+
+/** Pauses the connection. Null after a disconnect. */
+export function readFirstLine(socket: Socket): Promise<FirstLine | null> {
 	return new Promise((resolve) => {
 		let seen = Buffer.alloc(0);
-		const settle = (result: { readonly line: string; readonly rest: Buffer } | null) => {
+		const settle = (result: FirstLine | null) => {
 			socket.off("data", take);
 			for (const event of endings) socket.off(event, giveUp);
 			socket.pause();
@@ -44,9 +57,8 @@ export function readFirstLine(socket: Socket): Promise<{ readonly line: string; 
 		};
 		const take = (bytes: Buffer) => {
 			seen = Buffer.concat([seen, bytes]);
-			const end = seen.indexOf("\n");
-			if (end !== -1) settle({ line: seen.toString("utf8", 0, end), rest: seen.subarray(end + 1) });
-			else if (seen.length > lineLimit) settle({ line: "", rest: Buffer.alloc(0) });
+			const first = toFirstLine(seen);
+			if (first !== null) settle(first);
 		};
 		const giveUp = () => settle(null);
 		socket.on("data", take);

@@ -5,7 +5,7 @@ import { isOneFile } from "../../base/program-form.ts";
 import { productVersion } from "../../host/product.ts";
 import { findHome } from "../home.ts";
 import { handleStopSignals, stopSignals } from "../process/stop-signals.ts";
-import { socketName, toOutcome } from "./attach-protocol.ts";
+import { type FirstLine, socketName, toFirstLine, toOutcome } from "./attach-protocol.ts";
 import type { RelayPipes, RelaySocket } from "./relay-pipes.ts";
 
 /** Milliseconds for the gateway to accept the command. */
@@ -69,15 +69,14 @@ export async function relay(argv: readonly string[]): Promise<number | null> {
 	return await join(pipes, socket, first.rest, { presence, endsWithSignal });
 }
 
-/** Null at the end of the connection; `rest` follows the line. */
-async function readLine(received: RelaySocket["received"]): Promise<{ line: string; rest: Buffer } | null> {
+async function readLine(received: RelaySocket["received"]): Promise<FirstLine | null> {
 	let seen = Buffer.alloc(0);
 	for (;;) {
 		const next = await received.next();
 		if (next.done === true) return null;
 		seen = Buffer.concat([seen, next.value]);
-		const end = seen.indexOf("\n");
-		if (end !== -1) return { line: seen.toString("utf8", 0, end), rest: seen.subarray(end + 1) };
+		const first = toFirstLine(seen);
+		if (first !== null) return first;
 	}
 }
 

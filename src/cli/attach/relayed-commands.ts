@@ -25,7 +25,6 @@ import { type CommandOptions, CommandSessions, findUser } from "./command-sessio
 export interface RelayHost {
 	readonly host: HostApi;
 	readonly shareDir: string;
-	/** Whether the sessions are in the share directory. */
 	readonly isOnDisk: boolean;
 	readonly home: string;
 	readonly files: Files;
