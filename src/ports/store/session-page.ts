@@ -5,9 +5,7 @@ import { KernelError } from "../../base/errors.ts";
 
 /** Sorts the sessions, most recently written first, and returns the requested page. */
 export function toPage(sessions: readonly SessionSummary[], { after, limit }: ListQuery): SessionPage {
-	const sorted = [...sessions].sort(compare);
-	const place = after === undefined ? null : toPlace(after);
-	const rest = place === null ? sorted : sorted.filter((summary) => compare(place, summary) < 0);
+	const rest = inOrder(sessions, after);
 	const page = rest.slice(0, limit);
 	const last = page.at(-1);
 	const next = last === undefined || page.length === rest.length ? null : `${last.updatedAt}:${last.id}`;
@@ -24,14 +22,18 @@ export async function readPage<P extends Place>(
 	{ after, limit = Number.POSITIVE_INFINITY }: ListQuery,
 	read: (place: P) => Promise<SessionSummary | null>,
 ): Promise<SessionPage> {
-	const from = after === undefined ? null : toPlace(after);
-	const rest = places.filter((place) => from === null || compare(from, place) < 0).sort(compare);
+	const rest = inOrder(places, after);
 	const found: SessionSummary[] = [];
 	for (let start = 0; start < rest.length && found.length <= limit; start += readTogether) {
 		const summaries = await Promise.all(rest.slice(start, start + readTogether).map(read));
 		found.push(...summaries.filter((summary) => summary !== null));
 	}
 	return toPage(found, { limit });
+}
+
+function inOrder<P extends Place>(places: readonly P[], after: string | undefined): readonly P[] {
+	const from = after === undefined ? null : toPlace(after);
+	return places.filter((place) => from === null || compare(from, place) < 0).sort(compare);
 }
 
 function compare(one: Place, other: Place): number {
