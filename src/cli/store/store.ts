@@ -163,7 +163,6 @@ const overLimit = "of its file history, older contents are left out (limit agent
 async function copyOne(from: SessionStore, to: SessionStore, { id, workDir }: SessionSummary, historyLimit: number) {
 	let source: StoredSession | null = null;
 	let isCopying = false;
-	/** What of the file history is missing. */
 	let historyGap: string | null = null;
 	const result = (
 		outcome: CopyOutcome,

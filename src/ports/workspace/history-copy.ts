@@ -2,17 +2,12 @@
 import { randomUUID } from "node:crypto";
 import { copyFile, link, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { promisify } from "node:util";
-import { deflateRaw, inflateRaw } from "node:zlib";
 import { systemErrorCode } from "../../base/errors.ts";
 import type { ContentId } from "./entry.ts";
-import { HistoryLog, parseLines, toText } from "./history-log.ts";
+import { HistoryLog, packLines, unpackLines } from "./history-log.ts";
 import { type HistoryPlace, putContents, type SavedHistory } from "./history-place.ts";
 import { HistoryRecords } from "./history-records.ts";
 import { ObjectStore } from "./object-store.ts";
-
-const compress = promisify(deflateRaw);
-const decompress = promisify(inflateRaw);
 
 /** Copies a history, so that the copy can go back to what it holds. Stored contents are shared by hard links. */
 export async function copyHistory(from: string, to: string): Promise<void> {
@@ -45,11 +40,10 @@ export async function copySaved(from: HistoryPlace, to: HistoryPlace, limit: num
 	const saved = await from.read();
 	if (saved === null) return true;
 	const history = new HistoryRecords();
-	for (const line of await parseLines((await decompress(saved.records)).toString())) history.take(line);
+	for (const line of await unpackLines(saved.records)) history.take(line);
 	const packed = (id: ContentId) => from.content(id);
 	const { contents, isWhole } = await putContents(to, { records: history.all, known: new Map(), packed, limit });
-	const records = await compress(await toText(history.lines()));
-	await to.replace({ version: randomUUID(), records, contents });
+	await to.replace({ version: randomUUID(), records: await packLines(history.lines()), contents });
 	return isWhole;
 }
 
@@ -68,7 +62,7 @@ export class DirectoryPlace implements HistoryPlace {
 	async read(): Promise<SavedHistory | null> {
 		const lines = await this.#log.read();
 		if (lines === null) return null;
-		return { version: "", records: await compress(await toText(lines)), contents: new Map() };
+		return { version: "", records: await packLines(lines), contents: new Map() };
 	}
 
 	content(id: ContentId): Promise<Uint8Array | null> {
@@ -81,6 +75,6 @@ export class DirectoryPlace implements HistoryPlace {
 
 	async replace({ records }: SavedHistory): Promise<void> {
 		await mkdir(this.#directory, { mode: 0o700, recursive: true });
-		await this.#log.replace(await parseLines((await decompress(records)).toString()));
+		await this.#log.replace(await unpackLines(records));
 	}
 }

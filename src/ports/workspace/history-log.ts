@@ -1,9 +1,14 @@
 // Directory states and turn changes: an append-only log of JSON lines. Incomplete lines of killed processes are skipped.
 import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { promisify } from "node:util";
+import { deflateRaw, inflateRaw } from "node:zlib";
 import * as v from "valibot";
 import { systemErrorCode } from "../../base/errors.ts";
 import { createPace } from "../../base/pace.ts";
+
+const compress = promisify(deflateRaw);
+const decompress = promisify(inflateRaw);
 
 export const entrySchema = v.nullable(
 	v.variant("kind", [
@@ -109,7 +114,7 @@ export class HistoryLog {
 }
 
 /** Skips invalid lines. */
-export async function parseLines(text: string): Promise<readonly LogLine[]> {
+async function parseLines(text: string): Promise<readonly LogLine[]> {
 	const pace = createPace();
 	const lines: LogLine[] = [];
 	for (const line of text.split("\n")) {
@@ -121,7 +126,7 @@ export async function parseLines(text: string): Promise<readonly LogLine[]> {
 	return lines;
 }
 
-export async function toText(lines: Iterable<LogLine>): Promise<string> {
+async function toText(lines: Iterable<LogLine>): Promise<string> {
 	const pace = createPace();
 	const texts: string[] = [];
 	for (const line of lines) {
@@ -130,6 +135,15 @@ export async function toText(lines: Iterable<LogLine>): Promise<string> {
 		if (rest !== undefined) await rest;
 	}
 	return `${texts.join("\n")}\n`;
+}
+
+/** Lines as they are saved elsewhere. */
+export async function packLines(lines: Iterable<LogLine>): Promise<Uint8Array> {
+	return await compress(await toText(lines));
+}
+
+export async function unpackLines(packed: Uint8Array): Promise<readonly LogLine[]> {
+	return await parseLines((await decompress(packed)).toString());
 }
 
 function readLine(text: string): LogLine | null {

@@ -2,15 +2,10 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { promisify } from "node:util";
-import { deflateRaw, inflateRaw } from "node:zlib";
 import type { Log } from "../../base/log.ts";
 import type { ContentId } from "./entry.ts";
-import { type HistoryLog, type LogLine, parseLines, toText } from "./history-log.ts";
+import { type HistoryLog, type LogLine, packLines, unpackLines } from "./history-log.ts";
 import { addContents, type HistoryRecord } from "./history-records.ts";
-
-const compress = promisify(deflateRaw);
-const decompress = promisify(inflateRaw);
 
 export interface SavedHistory {
 	/** Changes with each save. */
@@ -64,8 +59,7 @@ export class HistoryMirror {
 		this.#contents = saved.contents;
 		const own = await readFile(this.#versionFile, "utf8").catch(() => null);
 		if (own === saved.version) return;
-		const text = await decompress(saved.records);
-		await log.replace(await parseLines(text.toString()));
+		await log.replace(await unpackLines(saved.records));
 		await this.#noteVersion(saved.version);
 	}
 
@@ -85,7 +79,7 @@ export class HistoryMirror {
 		}
 		this.#isFull ||= !isWhole;
 		const version = randomUUID();
-		await place.replace({ version, records: await compress(await toText(lines)), contents });
+		await place.replace({ version, records: await packLines(lines), contents });
 		this.#contents = contents;
 		await this.#noteVersion(version);
 	}
@@ -107,6 +101,7 @@ export interface PutContents {
 	readonly limit: number;
 }
 
+/** Puts contents of the newest records first, up to the limit. */
 export async function putContents(place: HistoryPlace, { records, known, packed, limit }: PutContents) {
 	const contents = new Map<ContentId, number>();
 	let bytes = 0;

@@ -35,7 +35,6 @@ export class ObjectStore {
 		return packed.length;
 	}
 
-	/** Stores compressed bytes. */
 	async putPacked(id: ContentId, packed: Uint8Array): Promise<void> {
 		const file = this.#fileOf(id);
 		const folder = path.dirname(file);
