@@ -98,6 +98,7 @@ export function createSessionLog(options: SessionLogOptions): SessionLog {
 		end: number,
 		others: readonly AgentEvent[],
 	): AsyncGenerator<readonly AgentEvent[]> {
+		if (after >= writer.cursor.seq) return;
 		const { epoch } = header;
 		const { wire: length, events } = header.history;
 		if (after < events) {
