@@ -1,12 +1,13 @@
 import type { SessionApi, SessionHandle } from "../../api/kernel.ts";
 import type { OpeningOptions } from "../../api/session-options.ts";
 import type { SessionInfo } from "../../api/session-state.ts";
+import { KernelError } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
 import type { HostApi } from "../shared/dialect.ts";
 import { toNamedError } from "./errors.ts";
 import { type ClientSide, HostedSession, type Remembered } from "./hosted-session.ts";
-import { newFacts, readFacts, type SessionFacts } from "./projection/facts.ts";
+import { newFacts, type ReadFacts, readFacts, type SessionFacts } from "./projection/facts.ts";
 import { type WaitingTurns, waitingTurnsOf } from "./turns/turn-slots.ts";
 
 export class ClientSessions {
@@ -93,7 +94,7 @@ export class ClientSessions {
 	}
 
 	noteNew(id: string): void {
-		this.#remembered.set(id, { facts: newFacts(this.client.now()), sequence: 0 });
+		this.#remembered.set(id, { facts: newFacts(this.client.now()), cursor: null, sequence: 0 });
 	}
 
 	/** The session's facts, kept up to date from its events, or read from its log while this client does not get them. */
@@ -107,9 +108,9 @@ export class ClientSessions {
 	async factsNow(info: SessionInfo): Promise<SessionFacts> {
 		const known = this.#remembered.get(info.id);
 		if (known !== undefined && info.isRunning && this.followed().has(info.id)) return known.facts;
-		const facts = await readFacts(this.kernelApi.sessions.storedEvents(info), this.#beginning(info.id));
-		if (known !== undefined) known.facts = facts;
-		return facts;
+		const read = await readFacts(this.kernelApi.sessions.storedEvents(info), this.#beginning(info.id));
+		if (known !== undefined) Object.assign(known, read);
+		return read.facts;
 	}
 
 	followed(): ReadonlySet<string> {
@@ -118,11 +119,22 @@ export class ClientSessions {
 
 	/** Others may have used the session meanwhile. */
 	async #readAgain(session: SessionApi): Promise<Remembered> {
-		const facts = await readFacts(session.events(), this.#beginning(session.id));
-		const remembered = this.#remembered.get(session.id) ?? { facts, sequence: 0 };
-		remembered.facts = facts;
-		this.#remembered.set(session.id, remembered);
-		return remembered;
+		const remembered = this.#remembered.get(session.id);
+		const read = await this.#readOn(session, remembered?.cursor == null ? null : remembered);
+		const known = Object.assign(remembered ?? { sequence: 0 }, read);
+		this.#remembered.set(session.id, known);
+		return known;
+	}
+
+	/** Reads all events if the history was rewritten. */
+	async #readOn(session: SessionApi, known: Remembered | null): Promise<ReadFacts> {
+		try {
+			return await readFacts(session.events(known?.cursor ?? undefined), this.#beginning(session.id), known);
+		} catch (thrown) {
+			const isRewritten = thrown instanceof KernelError && thrown.code === "invalid-input";
+			if (known === null || !isRewritten) throw thrown;
+			return await this.#readOn(session, null);
+		}
 	}
 
 	knownFactsOf(id: string): SessionFacts | null {

@@ -173,7 +173,7 @@ it("lets nobody wait for the end of a run that is hidden for good", async () => 
 		now: () => 0,
 		streams: { has: () => false, take: () => [] },
 	};
-	const remembered = { facts: newFacts(0), sequence: 0 };
+	const remembered = { facts: newFacts(0), cursor: null, sequence: 0 };
 	const hosted = await HostedSession.attach(handle, { log: silentLog }, peer, client, remembered);
 	const { ended } = await hosted.start(handle, {
 		prompt: "hi",

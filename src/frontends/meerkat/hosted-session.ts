@@ -1,7 +1,7 @@
 // A loaded session on one connection: sends its events to the client and keeps the facts about it.
 
 import type { SessionHandle } from "../../api/kernel.ts";
-import type { EventBodyOf, TurnOutcome } from "../../api/values/event.ts";
+import type { Cursor, EventBodyOf, TurnOutcome } from "../../api/values/event.ts";
 import type { TurnOptions } from "../../api/values/turn-options.ts";
 import { forgetOldest } from "../../base/collections.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
@@ -11,7 +11,7 @@ import { EventPump, type Outgoing } from "../shared/event-pump.ts";
 import type { EraCodec } from "./eras/codec.ts";
 import { NamedError, toNamedError } from "./errors.ts";
 import { type CallPlace, type InteractionRequest, toRequest } from "./interactions.ts";
-import type { SessionFacts } from "./projection/facts.ts";
+import { cursorOf, type ReadFacts, type SessionFacts } from "./projection/facts.ts";
 import { toOutcome } from "./projection/failures.ts";
 import { createProjection, denialText, noReport, type Projection, type RunReport } from "./projection/projection.ts";
 import { type StagedServer, toRefusedTool, toToolChange } from "./projection/tool-changes.ts";
@@ -29,8 +29,9 @@ export interface ClientSide {
 	readonly streams: Pick<SessionStreams, "has" | "take">;
 }
 
-export interface Remembered {
+export interface Remembered extends ReadFacts {
 	facts: SessionFacts;
+	cursor: Cursor | null;
 	sequence: number;
 }
 
@@ -183,6 +184,7 @@ export class HostedSession {
 	#project(event: Parameters<Projection["take"]>[0]): readonly Outgoing[] {
 		const { body } = event;
 		const sessionId = this.#handle.session.id;
+		this.#remembered.cursor = cursorOf(event) ?? this.#remembered.cursor;
 		if (body.type === "interaction.resolved") {
 			this.#early = this.#early.filter(({ interactionId }) => interactionId !== body.interactionId);
 			return [{ kind: "settled", interactionId: body.interactionId }];

@@ -27,6 +27,8 @@ export async function createSpokenServer(
 	more: Pick<HostedServerOptions, "models" | "capabilities" | "processes"> & {
 		/** Texts by path. */
 		readonly texts?: Readonly<Record<string, string>>;
+		/** How many sessions may be loaded at once. */
+		readonly loadedSessions?: number;
 		/** Whether it speaks the first protocol. */
 		readonly isFirst?: boolean;
 	} = {},
@@ -42,7 +44,7 @@ export async function createSpokenServer(
 		files,
 		store,
 		clock: createFakeClock(),
-		agentwire: {},
+		agentwire: more.loadedSessions === undefined ? {} : { limits: { loaded_sessions: more.loadedSessions } },
 		fetch: async (_url, init) => {
 			const body: unknown = JSON.parse(String(init?.body));
 			if (isRecord(body)) bodies.push(body);

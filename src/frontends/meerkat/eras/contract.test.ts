@@ -112,7 +112,7 @@ function createSubject(codec: EraCodec, deliveredInEra: DialectSubject["delivere
 					now: () => 0,
 					streams: { has: () => false, take: () => [] },
 				},
-				{ facts: newFacts(0), sequence: 0 },
+				{ facts: newFacts(0), cursor: null, sequence: 0 },
 			);
 		},
 		nameOf(method, params) {

@@ -1,5 +1,5 @@
 import type { TokenUsage } from "../../../api/values/content.ts";
-import type { AgentEvent, EventBodyOf } from "../../../api/values/event.ts";
+import type { AgentEvent, Cursor, EventBodyOf } from "../../../api/values/event.ts";
 import { isOfEvents } from "../session-inputs.ts";
 
 export interface SessionFacts {
@@ -93,10 +93,29 @@ function withMessages(facts: SessionFacts, more: number): SessionFacts {
 	};
 }
 
-export async function readFacts(events: AsyncIterable<readonly AgentEvent[]>, now: number): Promise<SessionFacts> {
-	let facts: SessionFacts | null = null;
+/** Facts with the last stored event among them. */
+export interface ReadFacts {
+	readonly facts: SessionFacts;
+	readonly cursor: Cursor | null;
+}
+
+export function cursorOf({ seq, epoch }: AgentEvent): Cursor | null {
+	return seq === undefined || epoch === undefined ? null : { seq, epoch };
+}
+
+/** Continues with the events after `known`. `now` is when a session with an empty log began. */
+export async function readFacts(
+	events: AsyncIterable<readonly AgentEvent[]>,
+	now: number,
+	known: ReadFacts | null = null,
+): Promise<ReadFacts> {
+	let facts = known?.facts ?? null;
+	let cursor = known?.cursor ?? null;
 	for await (const batch of events) {
-		for (const event of batch) facts = withEvent(facts ?? newFacts(event.at), event);
+		for (const event of batch) {
+			facts = withEvent(facts ?? newFacts(event.at), event);
+			cursor = cursorOf(event) ?? cursor;
+		}
 	}
-	return facts ?? newFacts(now);
+	return { facts: facts ?? newFacts(now), cursor };
 }

@@ -52,7 +52,7 @@ export class RealmList {
 				info.id,
 				known?.updatedAt === updatedAt
 					? known
-					: { updatedAt, facts: await readFacts(this.#sessions.storedEvents(info), updatedAt) },
+					: { updatedAt, ...(await readFacts(this.#sessions.storedEvents(info), updatedAt)) },
 			);
 		}
 		this.#facts = facts;
