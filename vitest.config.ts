@@ -32,7 +32,7 @@ const long = [
 	"test/transcripts/other-remote.test.ts",
 ];
 
-/** Together they would take a third of the time of `npm test`: many cases of one kind, each with a process. */
+/** Together they would take half of the time of `npm test`: many cases of one kind, each with a process. */
 const broad = [
 	"src/ports/processes/{containment,escapes}.test.ts",
 	"src/ports/processes/confinement/confinement.test.ts",
@@ -41,9 +41,18 @@ const broad = [
 ];
 
 const broadE2e = [
-	...["acp-input", "acp-sessions", "baselines", "login", "mcp", "mcp-commands", "permissions-command"],
-	...["meerkat-client", "meerkat-recorded", "meerkat-session-hooks", "meerkat-turns"],
-	...["permission-agents", "permission-modes", "permission-tools", "print", "testing-library", "transcripts"],
+	...["acp-input", "acp-servers", "acp-sessions", "baselines", "conformance", "executable-names", "export"],
+	...["forbidden-modes", "go-like", "login", "mcp", "mcp-commands", "permissions-command", "printing-commands"],
+	...[
+		"meerkat-client",
+		"meerkat-creator",
+		"meerkat-recorded",
+		"meerkat-resume",
+		"meerkat-session-hooks",
+		"meerkat-turns",
+	],
+	...["permission-agents", "permission-grants", "permission-modes", "permission-tools", "print", "record", "sandbox"],
+	...["sdk-interaction", "sdk-sessions", "session-limits", "sessions-command", "testing-library", "transcripts"],
 ].map((name) => `test/e2e/${name}.test.ts`);
 
 /** What needs PostgreSQL. */
