@@ -255,6 +255,44 @@ describe("the journal", () => {
 		await session.close();
 	});
 
+	it("is read from about the number on after which events are asked for", async () => {
+		let read = 0;
+		const disk = createDiskFiles();
+		const files: Files = {
+			...disk,
+			async readRange(...given) {
+				const bytes = await disk.readRange(...given);
+				read += bytes?.length ?? 0;
+				return bytes;
+			},
+			async *readPieces(file) {
+				for await (const piece of disk.readPieces(file)) {
+					read += piece.length;
+					yield piece;
+				}
+			},
+		};
+		const session = await place.openStore({ files }).openOrCreate(place.workDir, id);
+		const lengths = [0, 10, 3000, 200_000];
+		for (let n = 1; n <= 200; n += 1) {
+			const part = { type: "text", text: `"\\n{"seq":${n}`.padEnd(lengths[n % 4] ?? 0, "ü") } as const;
+			await session.commit({
+				events: [eventAt({ type: "content.completed", part })],
+				context: { kind: "append", rows: [promptRow] },
+			});
+		}
+		const { size } = await stat(path.join(session.directory ?? "", "journal.jsonl"));
+		expect(size).toBeGreaterThan(10_000_000);
+		for (const after of [0, 1, 2, 3, 50, 51, 52, 53, 120, 198, 199, 200]) {
+			const seqs = (await readAll(session, after)).map(({ seq }) => seq);
+			expect(seqs).toEqual(Array.from({ length: 200 - after }, (_, index) => after + index + 1));
+		}
+		read = 0;
+		await readAll(session, 196);
+		expect(read).toBeLessThan(3_000_000);
+		await session.close();
+	});
+
 	it("is not read again for each of many summaries that cannot be read", async () => {
 		const { session } = await openWith();
 		await session.commit(batch, { sync: true });

@@ -30,7 +30,12 @@ export interface RawLine {
 	readonly bytes: Buffer | null;
 }
 
-async function* readBytes(files: FileReader, path: string, { start, end }: FileRange): AsyncGenerator<Buffer> {
+async function* readBytes(
+	files: FileReader,
+	path: string,
+	{ start, end }: FileRange,
+	atOnce = pieceLength,
+): AsyncGenerator<Buffer> {
 	if (start === 0) {
 		let left = end;
 		if (left <= 0) return;
@@ -42,7 +47,7 @@ async function* readBytes(files: FileReader, path: string, { start, end }: FileR
 		return;
 	}
 	for (let at = start; at < end; ) {
-		const piece = await files.readRange(path, at, Math.min(pieceLength, end - at));
+		const piece = await files.readRange(path, at, Math.min(atOnce, end - at));
 		if (piece === null || piece.length === 0) return;
 		yield piece;
 		at += piece.length;
@@ -143,6 +148,8 @@ export async function* readRecords(
 }
 
 const eventLine = '{"seq":';
+const eventMark = Buffer.from(`\n${eventLine}`);
+const longestNumber = 16;
 const zero = 0x30;
 
 /** The event number, read from the first characters of a line; null for other records. */
@@ -190,9 +197,44 @@ export async function* readJournalEvents(
 			if (events.length > 0) yield events;
 		}
 	}
+	const start = after > 0 ? await findBefore(files, path, range, after) : range.start;
 	const splitter = createLineSplitter(lineLimit);
-	for await (const piece of readBytes(files, path, range)) yield* inGroups(splitter.push(piece));
+	for await (const piece of readBytes(files, path, { start, end: range.end }, searchedLength))
+		yield* inGroups(splitter.push(piece));
 	yield* inGroups(splitter.end());
+}
+
+/** Bytes that are read without a search for a better start. */
+const searchedLength = 4 * pieceLength;
+
+/** The start of a line with no event after number `after` before it. Numbers grow, so most of the file is not read. */
+async function findBefore(files: FileReader, path: string, range: FileRange, after: number): Promise<number> {
+	let { start, end } = range;
+	while (end - start > searchedLength) {
+		const middle = start + Math.floor((end - start) / 2);
+		const event = await findEvent(files, path, { start: middle, end });
+		if (event !== null && event.seq <= after) start = event.start;
+		else end = middle;
+	}
+	return start;
+}
+
+/** The first line of an event in the range; null without any, or if its number cannot be read. */
+async function findEvent(
+	files: FileReader,
+	path: string,
+	{ start, end }: FileRange,
+): Promise<{ readonly start: number; readonly seq: number } | null> {
+	for (let from = start; from < end; from += pieceLength) {
+		// A match may continue in the next piece.
+		const bytes =
+			(await files.readRange(path, from, pieceLength + eventMark.length + longestNumber)) ?? Buffer.alloc(0);
+		const at = bytes.indexOf(eventMark);
+		if (at === -1 || at >= pieceLength) continue;
+		const seq = numberOf(bytes.toString("latin1", at + 1, at + eventMark.length + longestNumber));
+		return seq === null ? null : { start: from + at + 1, seq };
+	}
+	return null;
 }
 
 const summaryMark = Buffer.from('\n{"summary":');
