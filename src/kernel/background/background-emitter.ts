@@ -29,7 +29,8 @@ export interface BackgroundEmitterSettings {
 export function createBackgroundEmitter(settings: BackgroundEmitterSettings): AgentServices["emitter"] {
 	const { stored, emitter, observation, clock } = settings;
 	// The session journal gets only the start and end of tool calls from these events.
-	const own = new Emitter({ ...stored, commit: async ({ events = [] }) => events }, clock, observation?.take);
+	const own = new Emitter({ ...stored, commit: async ({ events = [] }) => events }, clock);
+	if (observation !== null) own.onDelivered(observation.take);
 	return {
 		async emit(where, body, persistence, signal) {
 			const outsideTurns = { turnId: null, agentPath: where.agentPath };

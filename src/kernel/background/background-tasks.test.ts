@@ -81,8 +81,6 @@ describe("the background tasks of a session", () => {
 			settings: { ...backgroundSettings, ...changes },
 			startWorker,
 			stored,
-			runAgent: () => Promise.reject(new Error("no subagents here")),
-			subagents: { hold: () => Promise.reject(new Error("no subagents here")) },
 			notifications,
 			liveOutput: { follow() {}, finish: async () => {} },
 			clock,
@@ -271,9 +269,10 @@ describe("the background tasks of a session", () => {
 			release: () => void released++,
 		};
 		const runAgent = () => Promise.reject(new Error("the disk is full"));
-		const tasks = create({}, { runAgent, subagents: { hold: async () => ({ ok: true, agent }) } });
+		const starter = { runAgent, subagents: { hold: async () => ({ ok: true, agent }) as const } };
+		const tasks = create();
 		const job = { description: "the job", prompt: "p", type: "coder", model: null, resume: null, timeout: 60 };
-		await expect(tasks.startAgent(job, "c1")).rejects.toThrow("the disk is full");
+		await expect(tasks.startAgent(job, "c1", starter)).rejects.toThrow("the disk is full");
 		expect([await stored.tasks.list(), released]).toEqual([[], 1]);
 	});
 
@@ -300,14 +299,16 @@ describe("the background tasks of a session", () => {
 			{
 				stored: stuck,
 				startWorker: () => Promise.reject(new Error("no more processes")),
-				runAgent: () => Promise.reject(new Error("the disk is full")),
-				subagents: { hold: async () => ({ ok: true, agent }) },
 			},
 		);
+		const starter = {
+			runAgent: () => Promise.reject(new Error("the disk is full")),
+			subagents: { hold: async () => ({ ok: true, agent }) as const },
+		};
 		const refused = await tasks.startCommand(request, "c1");
 		expect(refused.ok ? "" : refused.result.message).toContain("no more processes");
 		const job = { description: "the job", prompt: "p", type: "coder", model: null, resume: null, timeout: 60 };
-		await expect(tasks.startAgent(job, "c2")).rejects.toThrow("the disk is full");
+		await expect(tasks.startAgent(job, "c2", starter)).rejects.toThrow("the disk is full");
 		expect(log.lines.filter(({ message }) => message.includes("was not started could not be removed"))).toHaveLength(2);
 	});
 

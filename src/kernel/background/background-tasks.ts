@@ -11,7 +11,14 @@ import { conclude, type FollowSettings, followFoundWorker } from "./command-task
 import type { LiveOutput } from "./live-output.ts";
 import type { Notifications } from "./notifications.ts";
 import { toNotification } from "./task-notification.ts";
-import { refuseStart, type StartSettings, startAgent, startCommand, type TaskStart } from "./task-start.ts";
+import {
+	type AgentStarter,
+	refuseStart,
+	type StartSettings,
+	startAgent,
+	startCommand,
+	type TaskStart,
+} from "./task-start.ts";
 
 export interface BackgroundParts extends Pick<StartSettings, "settings" | "startWorker"> {
 	/** Milliseconds until another program's delivery claim counts as abandoned. */
@@ -94,8 +101,8 @@ export class BackgroundTasks {
 		return this.#inPlace("Start failed", () => startCommand(request, toolCallId, this.#settings, this.#follow));
 	}
 
-	startAgent(request: AgentRequest, toolCallId: string): Promise<StartedTask> {
-		return this.#inPlace("Background start failed", () => startAgent(request, toolCallId, this.#settings));
+	startAgent(request: AgentRequest, toolCallId: string, starter: AgentStarter): Promise<StartedTask> {
+		return this.#inPlace("Background start failed", () => startAgent(request, toolCallId, starter, this.#settings));
 	}
 
 	/** Ends all tasks within two seconds, including those that may outlive the session. */

@@ -3,6 +3,7 @@ import { type Clock, sleep } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { StoredTask } from "../../ports/store/stored-tasks.ts";
+import { outsideTurns } from "../clients/emitter.ts";
 import type { ProgressReports, SkippingProgress } from "../clients/progress-reports.ts";
 
 /** Milliseconds between two reads. */
@@ -39,7 +40,7 @@ export class LiveOutput {
 		if (kind !== "bash") return;
 		// The read stops only when the command ends.
 		const { signal } = new AbortController();
-		const progress = this.#settings.progress.open({ turnId: null, agentPath: [] }, toolCallId, signal);
+		const progress = this.#settings.progress.open(outsideTurns, toolCallId, signal);
 		this.#followed.set(id, { task, progress, position: 0, reading: Promise.resolve() });
 		this.look();
 	}

@@ -18,11 +18,14 @@ export interface StartSettings {
 	readonly settings: BackgroundSettings;
 	readonly startWorker: StartWorker;
 	readonly stored: StoredSession;
-	runAgent(work: AgentWork): Promise<ActiveTask>;
-	readonly subagents: Pick<Subagents, "hold">;
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
 	readonly log: Log;
+}
+
+export interface AgentStarter {
+	readonly subagents: Pick<Subagents, "hold">;
+	runAgent(work: AgentWork): Promise<ActiveTask>;
 }
 
 export type TaskStart =
@@ -61,8 +64,13 @@ export async function startCommand(
 	}
 }
 
-export async function startAgent(request: AgentRequest, toolCallId: string, start: StartSettings): Promise<TaskStart> {
-	const { stored, subagents, settings, runAgent } = start;
+export async function startAgent(
+	request: AgentRequest,
+	toolCallId: string,
+	{ subagents, runAgent }: AgentStarter,
+	start: StartSettings,
+): Promise<TaskStart> {
+	const { stored, settings } = start;
 	const held = await subagents.hold(request);
 	if (!held.ok) return refuseStart(held.refusal.message, held.refusal.brief);
 	const { agent } = held;

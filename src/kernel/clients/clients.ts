@@ -1,25 +1,16 @@
 import type { Attachment } from "../../api/kernel.ts";
 import type { AttachOptions, ClientCapability } from "../../api/session-options.ts";
 import type { AttachedClient, SessionSnapshot } from "../../api/session-state.ts";
-import type { AgentEvent, Cursor, EventBody } from "../../api/values/event.ts";
+import type { Cursor, EventBody } from "../../api/values/event.ts";
 import type { ClientHook } from "../../api/values/hooks/hook.ts";
 import type { Interaction } from "../../api/values/interaction.ts";
 import type { Tool } from "../../core/tools/tool.ts";
+import type { StoredSession } from "../../ports/store/session-store.ts";
 import type { HookClients } from "../turn/hook-runner.ts";
 import type { ToolClient } from "../turn/tool-box.ts";
 import type { CheckedTools } from "./client-tools.ts";
-import type { Emitter } from "./emitter.ts";
+import { type Emitter, outsideTurns } from "./emitter.ts";
 import { EventFeed, type FeedSource } from "./event-feed.ts";
-
-export interface ClientsSettings {
-	readonly emitter: Emitter;
-	readonly source: FeedSource;
-	epoch(): string;
-	/** Makes an event outside the turn that is not stored. */
-	stamp(body: EventBody): AgentEvent;
-	/** Called when a client has detached, or reattached with different capabilities. */
-	onGone(): void;
-}
 
 export interface Client {
 	readonly options: AttachOptions;
@@ -29,13 +20,27 @@ export interface Client {
 }
 
 export class Clients {
-	readonly #settings: ClientsSettings;
+	readonly #emitter: Emitter;
+	readonly #stored: Pick<StoredSession, "cursor">;
+	readonly #source: FeedSource;
 	readonly #clients = new Map<string, Client>();
 	#attachments = 0;
 	#isOver = false;
+	#onGone = () => {};
 
-	constructor(settings: ClientsSettings) {
-		this.#settings = settings;
+	constructor(emitter: Emitter, stored: Pick<StoredSession, "cursor" | "events">) {
+		this.#emitter = emitter;
+		this.#stored = stored;
+		this.#source = {
+			read: (after) => stored.events(after),
+			delivered: () => emitter.delivered,
+			left: () => emitter.left,
+		};
+	}
+
+	/** Calls the listener when a client has detached, or reattached with different capabilities. */
+	onGone(listener: () => void): void {
+		this.#onGone = listener;
 	}
 
 	get any(): boolean {
@@ -101,22 +106,21 @@ export class Clients {
 	}
 
 	attach(options: AttachOptions, { tools, rejected }: CheckedTools, snapshot: SessionSnapshot): Attachment {
-		const { emitter, source, stamp } = this.#settings;
 		const earlier = options.replaces === undefined ? undefined : this.#clients.get(options.replaces);
 		const id = (earlier === undefined ? undefined : options.replaces) ?? this.#nextId();
-		const now = source.delivered();
+		const now = this.#emitter.delivered;
 		const wanted = this.#toNumber(options.after, now);
 		const { flow = "blocking", wantsProgress = false } = options;
-		const feed = new EventFeed({ flow, after: wanted ?? 0, source, wantsProgress });
+		const feed = new EventFeed({ flow, after: wanted ?? 0, source: this.#source, wantsProgress });
 		const presence = toPresence(id, options);
 		if (earlier === undefined) this.#announce({ type: "client.attached", ...presence });
 		else this.#dropFeed(earlier);
 		const hooks = options.hooks?.map((hook) => ({ ...hook, clientId: id })) ?? null;
 		this.#clients.set(id, { options, tools, hooks, feed });
 		// The client may have lost the capability to answer pending interactions.
-		if (earlier !== undefined) this.#settings.onGone();
-		emitter.add(feed);
-		if (wanted === null) feed.announce(stamp({ type: "session.reset" }));
+		if (earlier !== undefined) this.#onGone();
+		this.#emitter.add(feed);
+		if (wanted === null) feed.announce(this.#emitter.stamp(outsideTurns, { type: "session.reset" }));
 		if (this.#isOver) feed.end();
 		return {
 			id,
@@ -137,7 +141,7 @@ export class Clients {
 	/** Returns the event number to continue after, or null for a cursor from another history. */
 	#toNumber(after: Cursor | undefined, now: number): number | null {
 		if (after === undefined) return now;
-		return after.epoch === this.#settings.epoch() && after.seq <= now ? after.seq : null;
+		return after.epoch === this.#stored.cursor().epoch && after.seq <= now ? after.seq : null;
 	}
 
 	#nextId(): string {
@@ -148,7 +152,7 @@ export class Clients {
 	/** The feed still delivers its queued events. */
 	#dropFeed({ feed }: Client): void {
 		feed.end();
-		this.#settings.emitter.remove(feed);
+		this.#emitter.remove(feed);
 	}
 
 	#detach(id: string, feed: EventFeed): void {
@@ -158,13 +162,13 @@ export class Clients {
 		this.#dropFeed(client);
 		this.#clients.delete(id);
 		this.#announce({ type: "client.detached", ...toPresence(id, client.options) });
-		this.#settings.onGone();
+		this.#onGone();
 	}
 
 	/** Clients may come and go without limit: a client that does not read gets a snapshot instead. */
 	#announce(body: EventBody): void {
 		if (!this.any) return;
-		const event = this.#settings.stamp(body);
+		const event = this.#emitter.stamp(outsideTurns, body);
 		for (const { feed } of this.#clients.values()) if (!feed.isFull()) feed.push(event);
 	}
 }

@@ -43,11 +43,13 @@ const ends: ReadonlySet<EventBody["type"]> = new Set(["turn.ended", "compaction.
 
 export type Where = Pick<EventOrigin, "turnId" | "agentPath">;
 
+export const outsideTurns: Where = { turnId: null, agentPath: [] };
+
 export class Emitter {
 	readonly #sessionId: string;
 	readonly #stored: StoredSession;
 	readonly #clock: Clock;
-	readonly #onDelivered: (event: AgentEvent) => void;
+	readonly #listeners: ((event: AgentEvent) => void)[] = [];
 	/** One per agent: deltas of different agents are never merged. */
 	readonly #mergers = new Map<string | null, Speaker>();
 	readonly #agentLogs = new Map<string, AgentLog>();
@@ -61,8 +63,7 @@ export class Emitter {
 	/** The wait for slow clients, shared by all emits with this signal. */
 	#full: { readonly signal: AbortSignal; readonly over: Promise<void> } | null = null;
 
-	/** `onDelivered` is called with every event right before clients receive it. */
-	constructor(stored: StoredSession, clock: Clock, onDelivered: (event: AgentEvent) => void = () => {}) {
+	constructor(stored: StoredSession, clock: Clock) {
 		this.#sessionId = stored.id;
 		const { epoch, seq } = stored.cursor();
 		this.#delivered = seq;
@@ -70,7 +71,11 @@ export class Emitter {
 		this.#epoch = epoch;
 		this.#stored = stored;
 		this.#clock = clock;
-		this.#onDelivered = onDelivered;
+	}
+
+	/** Calls the listener with every event right before clients receive it. */
+	onDelivered(listener: (event: AgentEvent) => void): void {
+		this.#listeners.push(listener);
 	}
 
 	/** Number of the last durable event delivered to clients. */
@@ -89,7 +94,7 @@ export class Emitter {
 		this.#epoch = epoch;
 		this.#delivered = seq;
 		this.#left = seq;
-		const reset = isOther ? this.#stamp({ turnId: null, agentPath: [] }, { type: "session.reset" }) : null;
+		const reset = isOther ? this.stamp(outsideTurns, { type: "session.reset" }) : null;
 		for (const feed of this.#feeds) feed.reload(reset);
 	}
 
@@ -128,7 +133,7 @@ export class Emitter {
 		const extended = isFree ? speaker.merger.extend(body) : null;
 		if (extended !== null) {
 			speaker.delivered.note(extended);
-			this.#pass(this.#stamp(where, extended));
+			this.#pass(this.stamp(where, extended));
 			return this.#isFull() ? this.#capacity(signal) : undefined;
 		}
 		const pushed = speaker.merger.push(body);
@@ -138,12 +143,12 @@ export class Emitter {
 		if (!isDelta || completed !== null || !isFree) {
 			const bodies = completed === null ? [pushed.body] : [completed, pushed.body];
 			return this.#enqueue(
-				bodies.map((each) => this.#stamp(where, each)),
+				bodies.map((each) => this.stamp(where, each)),
 				persistence,
 				signal,
 			);
 		}
-		this.#deliver(this.#stamp(where, pushed.body));
+		this.#deliver(this.stamp(where, pushed.body));
 		return this.#isFull() ? this.#capacity(signal) : undefined;
 	}
 
@@ -163,12 +168,12 @@ export class Emitter {
 	/** Delivers an event that could not be persisted. Only for events that end something. */
 	deliverVolatile(where: Where, body: EventBody): void {
 		this.#speakerOf(where).merger.flush();
-		this.#deliver(this.#stamp(where, body));
+		this.#deliver(this.stamp(where, body));
 	}
 
 	/** Unordered: progress only has to come between the start and the result of the call. */
 	deliverProgress(where: Where, body: EventBodyOf<"tool.progress">): void {
-		if (!this.#isRefused(where.turnId, body.type)) this.#deliver(this.#stamp(where, body));
+		if (!this.#isRefused(where.turnId, body.type)) this.#deliver(this.stamp(where, body));
 	}
 
 	#speakerOf({ turnId, agentPath }: Where): Speaker {
@@ -181,7 +186,7 @@ export class Emitter {
 		return speaker;
 	}
 
-	#stamp({ turnId, agentPath }: Where, body: EventBody): AgentEvent {
+	stamp({ turnId, agentPath }: Where, body: EventBody): AgentEvent {
 		return { sessionId: this.#sessionId, turnId, agentPath, at: this.#clock.now(), body };
 	}
 
@@ -258,7 +263,7 @@ export class Emitter {
 	}
 
 	#pass(event: AgentEvent): void {
-		this.#onDelivered(event);
+		for (const listener of this.#listeners) listener(event);
 		for (const feed of this.#feeds) feed.push(event);
 	}
 

@@ -14,24 +14,26 @@ export interface ApprovalModeSettings {
 	readonly afk: boolean;
 	/** Modes that never approve anything, each with the file that forbids it. */
 	readonly forbiddenModes: ReadonlyMap<"auto" | "yolo", string>;
-	onSwitched?(): void;
 }
 
 export class ApprovalMode {
 	readonly #stored: ApprovalModeSettings["stored"];
 	readonly #state: ApprovalState;
 	readonly #forbidden: ApprovalModeSettings["forbiddenModes"];
-	readonly #onSwitched: () => void;
+	#onSwitched = () => {};
 	#yolo: boolean;
 	#afk: boolean;
 
-	constructor({ stored, state, yolo, afk, forbiddenModes, onSwitched }: ApprovalModeSettings) {
+	constructor({ stored, state, yolo, afk, forbiddenModes }: ApprovalModeSettings) {
 		this.#stored = stored;
 		this.#state = state;
 		this.#forbidden = forbiddenModes;
 		this.#yolo = yolo;
 		this.#afk = afk;
-		this.#onSwitched = () => onSwitched?.();
+	}
+
+	onSwitched(listener: () => void): void {
+		this.#onSwitched = listener;
 	}
 
 	get isYolo(): boolean {

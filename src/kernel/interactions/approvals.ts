@@ -13,6 +13,7 @@ import type { Judge, Proposal } from "../../core/permissions/judge.ts";
 import { type Settled, settle } from "../../core/permissions/modes.ts";
 import { isOpen, type Policy, type Verdict, worstVerdict } from "../../core/permissions/policy.ts";
 import type { ApprovalNeed } from "../../core/tools/tool.ts";
+import type { Clients } from "../clients/clients.ts";
 import type { Persistence } from "../clients/emitter.ts";
 import type { ApprovalMode } from "./approval-mode.ts";
 import type { ApprovalState } from "./approval-state.ts";
@@ -21,8 +22,7 @@ import type { InteractionTable } from "./interaction-table.ts";
 interface ApprovalSettings {
 	readonly state: ApprovalState;
 	readonly interactions: InteractionTable;
-	canAsk(): boolean;
-	expectsQuestions(): boolean;
+	readonly clients: Pick<Clients, "canApprove" | "expectQuestions">;
 	readonly whenUnattended: WhenUnattended;
 	readonly identifiers: Identifiers;
 	readonly mode: ApprovalMode;
@@ -59,7 +59,7 @@ export class Approvals {
 		this.#settings = settings;
 		const { judge, policies, state } = settings;
 		this.#policies = [
-			{ name: "rules", decide: (request) => judge.decide(request, settings.expectsQuestions()) },
+			{ name: "rules", decide: (request) => judge.decide(request, settings.clients.expectQuestions) },
 			...policies,
 		];
 		this.#dropped = new Set(state.fields.autoApproveActions.filter(isBroadGrant));
@@ -86,9 +86,9 @@ export class Approvals {
 	async #judge(need: ApprovalNeed): Promise<Judged | null> {
 		const verdict = await worstVerdict(this.#policies, need);
 		if ((verdict === null || isOpen(verdict)) && need.byDefault === "allow") return null;
-		const { mode, canAsk, whenUnattended, judge } = this.#settings;
+		const { mode, clients, whenUnattended, judge } = this.#settings;
 		const { isYolo, isAway, approvesWhileAway } = mode;
-		const settled = settle(verdict, { isYolo, isAway, approvesWhileAway, canAsk: canAsk(), whenUnattended });
+		const settled = settle(verdict, { isYolo, isAway, approvesWhileAway, canAsk: clients.canApprove, whenUnattended });
 		return settled.decision === "ask" ? { ...settled, proposal: await judge.propose(need) } : settled;
 	}
 

@@ -18,7 +18,6 @@ export interface PlanModeSettings {
 	/** Whether the session starts in plan mode regardless of its state. */
 	readonly startsOn: boolean;
 	readonly isSupported: boolean;
-	onSwitched?(): void;
 }
 
 /** Assistant messages between two reminders, and how often a full reminder is sent. */
@@ -38,10 +37,15 @@ export class PlanMode implements Reminders {
 	#directory: string;
 	/** Plan name when the state has none. */
 	#spareSlug: string | null = null;
+	#onSwitched = () => {};
 
 	constructor(settings: PlanModeSettings) {
 		this.#settings = settings;
 		this.#directory = this.#directories()[0];
+	}
+
+	onSwitched(listener: () => void): void {
+		this.#onSwitched = listener;
 	}
 
 	get isOn(): boolean {
@@ -103,7 +107,7 @@ export class PlanMode implements Reminders {
 			: { planMode: false, planSessionId: null, planSlug: null };
 		// Sync: the change is reported right away.
 		await stored.commit({ state }, { sync: true, whenClaimed: true });
-		this.#settings.onSwitched?.();
+		this.#onSwitched();
 	}
 
 	async read(): Promise<{ readonly file: string; readonly text: string } | null> {

@@ -30,7 +30,7 @@ import { readTurns, rowsBefore, type TurnPlace } from "./turn-places.ts";
 export interface SessionRewindSettings {
 	readonly stored: StoredSession;
 	readonly files: SessionFiles;
-	main(): MainAgent;
+	readonly main: MainAgent;
 	/** A rule that denies a write also denies a restore. */
 	readonly judge: Judge;
 	readonly identifiers: Identifiers;
@@ -121,7 +121,7 @@ export class SessionRewind {
 		const restored = files ? await this.restore(before, conflicts) : null;
 		const isStopped = conflicts === "stop" && plan !== null && plan.files.some(({ conflict }) => conflict);
 		if (rows === null || isStopped) return { plan, files: restored, messages: null };
-		const { context } = await this.#settings.main().load();
+		const { context } = await this.#settings.main.load();
 		await context.replace(rows);
 		const messages = context.messages.length;
 		await this.#settings.emit({ type: "session.rewound", before, messages });
@@ -159,7 +159,7 @@ export class SessionRewind {
 	async #rowsBefore(before: string) {
 		const turns = await this.turns();
 		if (!turns.some(({ id }) => id === before)) throw unknownTurn(before);
-		const { context } = await this.#settings.main().load();
+		const { context } = await this.#settings.main.load();
 		return rowsBefore(context.rows, turns, before);
 	}
 

@@ -15,9 +15,11 @@ import type {
 	QuestionOperations,
 	TaskOperations,
 } from "../../core/tools/operations.ts";
+import type { Clients } from "../clients/clients.ts";
 import type { ApprovalMode } from "../interactions/approval-mode.ts";
 import type { InteractionTable } from "../interactions/interaction-table.ts";
 import type { PlanMode } from "../plan/plan-mode.ts";
+import type { CurrentTurn } from "../turn/current-turn.ts";
 
 export interface SessionOperations {
 	readonly agents: AgentOperations | null;
@@ -31,19 +33,21 @@ export interface SessionOperations {
 export type SharedOperations = Pick<SessionOperations, "questions" | "plan">;
 
 export interface OperationsSettings {
-	readonly interactions: InteractionTable;
+	readonly events: {
+		readonly interactions: InteractionTable;
+		readonly clients: Pick<Clients, "reviewsByApproval">;
+		readonly turn: Pick<CurrentTurn, "id">;
+		can(capability: ClientCapability): boolean;
+		emit(body: EventBody): Promise<void> | undefined;
+	};
 	readonly plan: PlanMode;
-	readonly identifiers: Identifiers;
 	readonly mode: ApprovalMode;
-	can(capability: ClientCapability): boolean;
-	/** Whether an attached client with plan mode answers approvals, and no client answers questions. */
-	reviewsByApproval(): boolean;
-	turnId(): string | null;
-	emit(body: EventBody): Promise<void>;
+	readonly identifiers: Identifiers;
 }
 
 export function createSharedOperations(settings: OperationsSettings): SharedOperations {
-	const { plan, mode } = settings;
+	const { events, plan, mode } = settings;
+	const { clients } = events;
 	const isAway = () => mode.isAway;
 	const questions = createQuestions(settings, isAway);
 	return {
@@ -53,25 +57,25 @@ export function createSharedOperations(settings: OperationsSettings): SharedOper
 			file: () => plan.file,
 			read: () => plan.read(),
 			set: (enabled) => plan.set(enabled, false),
-			show: (content, file) => settings.emit({ type: "plan.displayed", content, file_path: file }),
-			canShow: () => settings.can("plan-mode"),
-			canAsk: () => settings.can("plan-mode") && (settings.can("questions") || settings.reviewsByApproval()),
+			show: async (content, file) => events.emit({ type: "plan.displayed", content, file_path: file }),
+			canShow: () => events.can("plan-mode"),
+			canAsk: () => events.can("plan-mode") && (events.can("questions") || clients.reviewsByApproval),
 			entersUnasked: () => mode.isYolo || mode.isAway,
 			isAway,
 			instructions: planInstructions,
 			ask: async (question, review, call, signal) =>
-				settings.reviewsByApproval() && !isAway()
+				clients.reviewsByApproval && !isAway()
 					? await requestApproval(settings, review, call, signal)
 					: await questions.ask([question], call.id, signal),
 		},
 	};
 }
 
-function createQuestions(settings: OperationsSettings, isAway: () => boolean): QuestionOperations {
+function createQuestions({ events, identifiers }: OperationsSettings, isAway: () => boolean): QuestionOperations {
 	return {
 		async ask(asked, toolCallId, signal) {
 			if (isAway()) return { kind: "away" };
-			if (!settings.can("questions")) return { kind: "unsupported" };
+			if (!events.can("questions")) return { kind: "unsupported" };
 			const questions = asked.map(({ question, header, options, multi_select, other_label = "" }) => ({
 				question,
 				header,
@@ -81,11 +85,11 @@ function createQuestions(settings: OperationsSettings, isAway: () => boolean): Q
 				other_label,
 				other_description: "",
 			}));
-			const interaction = { kind: "question", id: settings.identifiers.uuid(), toolCallId, questions } as const;
-			const settlement = settings.interactions.wait(interaction, "question", signal);
-			await settings.emit({ type: "interaction.requested", interaction });
+			const interaction = { kind: "question", id: identifiers.uuid(), toolCallId, questions } as const;
+			const settlement = events.interactions.wait(interaction, "question", signal);
+			await events.emit({ type: "interaction.requested", interaction });
 			const { answer, by } = await settlement;
-			await settings.emit({ type: "interaction.resolved", interactionId: interaction.id, answer, by });
+			await events.emit({ type: "interaction.resolved", interactionId: interaction.id, answer, by });
 			const isAnswered = Object.keys(answer.answers).length > 0;
 			return isAnswered ? { kind: "answered", answers: answer.answers } : { kind: "dismissed" };
 		},
@@ -93,7 +97,7 @@ function createQuestions(settings: OperationsSettings, isAway: () => boolean): Q
 }
 
 async function requestApproval(
-	{ identifiers, interactions, emit, turnId }: OperationsSettings,
+	{ identifiers, events }: OperationsSettings,
 	{ description, text }: PlanReview,
 	{ id: toolCallId, tool }: PlanCall,
 	signal: AbortSignal,
@@ -106,17 +110,17 @@ async function requestApproval(
 		action: "change plan mode",
 		description,
 		sourceKind: "foreground_turn",
-		sourceId: turnId(),
+		sourceId: events.turn.id,
 		agentId: null,
 		subagentType: null,
 		sourceDescription: null,
 		display: text === "" ? [] : [{ type: "brief", text }],
 		grants: [],
 	};
-	const settlement = interactions.wait(interaction, "approval", signal);
-	await emit({ type: "interaction.requested", interaction });
+	const settlement = events.interactions.wait(interaction, "approval", signal);
+	await events.emit({ type: "interaction.requested", interaction });
 	const { answer, by } = await settlement;
-	await emit({ type: "interaction.resolved", interactionId: interaction.id, answer, by });
+	await events.emit({ type: "interaction.resolved", interactionId: interaction.id, answer, by });
 	if (by.kind !== "client") return { kind: "dismissed" };
 	return answer.decision === "reject" ? { kind: "rejected", feedback: answer.feedback } : { kind: "approved" };
 }

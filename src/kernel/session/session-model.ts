@@ -30,8 +30,6 @@ export interface SessionModelSettings {
 	readonly stored: Pick<StoredSession, "commit">;
 	readonly initial: ChosenModel;
 	prepare(change: ModelChange): Promise<PreparedChange>;
-	/** Loads the context: without one, the reopened session starts afresh and forgets the change. */
-	loadContext(): Promise<unknown>;
 	changed(choice: ModelChoice): void;
 }
 
@@ -55,10 +53,10 @@ export class SessionModel {
 		return this.#changes.run("", work);
 	}
 
-	/** Chooses the model of future turns and stores the choice. A running turn keeps its model. */
-	set(change: ModelChange): Promise<ModelChoice> {
+	/** Stores the choice for future turns. Without a loaded context, the reopened session starts afresh and forgets it. */
+	set(change: ModelChange, loadContext: () => Promise<unknown>): Promise<ModelChoice> {
 		return this.#changes.run("", async () => {
-			const { stored, prepare, loadContext, changed } = this.#settings;
+			const { stored, prepare, changed } = this.#settings;
 			const { choice: before } = this.#current;
 			if (change.model === null && change.thinking === null) return before ?? nothingChosen();
 			const { chosen, creationOptions, take } = await prepare(change);

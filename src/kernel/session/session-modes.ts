@@ -1,5 +1,6 @@
 // The mode of a session: sets all its switches at once, and reports every mode change regardless of the cause.
 
+import { statusChanged } from "../../api/values/event.ts";
 import { type SessionMode, sessionModes, toSessionMode } from "../../api/values/session-mode.ts";
 import type { KernelError } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
@@ -10,19 +11,12 @@ import { type ApprovalMode, forbiddenMode } from "../interactions/approval-mode.
 import type { PlanMode } from "../plan/plan-mode.ts";
 import type { MainAgent } from "../turn/main-agent.ts";
 import type { Reminders } from "../turn/reminders.ts";
-
-export interface SessionModesSettings {
-	readonly plan: PlanMode;
-	readonly approval: ApprovalMode;
-	/** The main agent, which is told when the user returns. */
-	agent(): Pick<MainAgent, "load">;
-	isInTurn(): boolean;
-	changed(mode: SessionMode): void;
-	emitPlanMode(enabled: boolean): Promise<void> | undefined;
-}
+import type { SessionEvents } from "./session-events.ts";
 
 export class SessionModes implements Reminders {
-	readonly #settings: SessionModesSettings;
+	readonly #plan: PlanMode;
+	readonly #approval: ApprovalMode;
+	readonly #events: SessionEvents;
 	readonly #changes = createKeyedQueue();
 	#reported: SessionMode;
 	/** Suppresses reports while several switches change at once. */
@@ -30,14 +24,18 @@ export class SessionModes implements Reminders {
 	/** Whether the agent must be told at its next step that the user is back. */
 	#owesReturn = false;
 
-	constructor(settings: SessionModesSettings) {
-		this.#settings = settings;
+	constructor(plan: PlanMode, approval: ApprovalMode, events: SessionEvents) {
+		this.#plan = plan;
+		this.#approval = approval;
+		this.#events = events;
 		this.#reported = this.current;
+		plan.onSwitched(() => this.#note());
+		approval.onSwitched(() => this.#note());
 	}
 
 	get current(): SessionMode {
-		const { plan, approval } = this.#settings;
-		return toSessionMode({ planMode: plan.isOn, approvesEverything: approval.isYolo, isAway: approval.isAway });
+		const { isYolo, isAway } = this.#approval;
+		return toSessionMode({ planMode: this.#plan.isOn, approvesEverything: isYolo, isAway });
 	}
 
 	get choosable(): readonly SessionMode[] {
@@ -49,42 +47,50 @@ export class SessionModes implements Reminders {
 	}
 
 	/** Reports the mode if it changed. Called after every switch change. */
-	note(): void {
+	#note(): void {
 		if (this.#isSetting) return;
 		const { current } = this;
 		if (current === this.#reported) return;
 		this.#reported = current;
-		this.#settings.changed(current);
+		this.#events.report({ type: "mode.changed", mode: current });
 	}
 
 	/** Open requests keep waiting. Fails `invalid-input` for a forbidden mode, `unsupported` for plan mode without tools. */
-	set(mode: SessionMode): Promise<{ readonly mode: SessionMode }> {
+	set(mode: SessionMode, main: Pick<MainAgent, "load">): Promise<{ readonly mode: SessionMode }> {
 		return this.#changes.run("", async () => {
 			const refusal = this.#refusal(mode);
 			if (refusal !== null) throw refusal;
-			const { plan, approval } = this.#settings;
+			const approval = this.#approval;
 			// A session without a context starts afresh when reopened, and would forget the change.
-			const { context } = await this.#settings.agent().load();
+			const { context } = await main.load();
 			const wasAway = approval.isWithheld;
 			this.#isSetting = true;
 			try {
-				await this.#setPlan(plan.isOn, mode === "plan");
+				if (this.#plan.isOn !== (mode === "plan")) await this.#switchPlan(mode === "plan");
 				await approval.set({ yolo: mode === "yolo", afk: mode === "auto" });
 			} finally {
 				this.#isSetting = false;
-				this.note();
+				this.#note();
 			}
 			if (wasAway && !approval.isAway) {
 				// A message cannot come between a call and its result.
-				if (this.#settings.isInTurn()) this.#owesReturn = true;
+				if (this.#events.turn.running !== null) this.#owesReturn = true;
 				else await context.append([userRow(reminderText(backReminder))]);
 			}
 			return { mode };
 		});
 	}
 
+	async setPlan(enabled: boolean, main: Pick<MainAgent, "load">): Promise<{ readonly planMode: boolean }> {
+		this.#plan.check(enabled);
+		// A session without a context starts afresh when reopened, and would forget the change.
+		await main.load();
+		await this.#switchPlan(enabled);
+		return { planMode: enabled };
+	}
+
 	async due(): Promise<readonly string[]> {
-		const isDue = this.#owesReturn && !this.#settings.approval.isAway;
+		const isDue = this.#owesReturn && !this.#approval.isAway;
 		this.#owesReturn = false;
 		return isDue ? [backReminder] : [];
 	}
@@ -93,18 +99,16 @@ export class SessionModes implements Reminders {
 	rearm(): void {}
 
 	#refusal(mode: SessionMode): KernelError | null {
-		const { plan, approval } = this.#settings;
-		if (mode === "plan") return plan.refusal(true);
+		if (mode === "plan") return this.#plan.refusal(true);
 		if (mode === "default") return null;
-		const forbidding = approval.whoForbids(mode);
+		const forbidding = this.#approval.whoForbids(mode);
 		return forbidding === null ? null : forbiddenMode(mode, forbidding);
 	}
 
-	async #setPlan(isOn: boolean, enabled: boolean): Promise<void> {
-		if (isOn === enabled) return;
+	async #switchPlan(enabled: boolean): Promise<void> {
 		let delivered: Promise<void> | undefined;
-		await this.#settings.plan.set(enabled, true, () => {
-			delivered = this.#settings.emitPlanMode(enabled);
+		await this.#plan.set(enabled, true, () => {
+			delivered = this.#events.emitSynced(statusChanged({ plan_mode: enabled }));
 		});
 		await delivered;
 	}

@@ -52,7 +52,7 @@ export class SessionTurns {
 	}
 
 	get hasFailed(): boolean {
-		return this.#assembled.turn.running === null && this.#last !== null && this.#last.failure !== null;
+		return this.#assembled.events.turn.running === null && this.#last !== null && this.#last.failure !== null;
 	}
 
 	has(key: string): boolean {
@@ -74,7 +74,7 @@ export class SessionTurns {
 	}
 
 	async steer(input: UserInput): Promise<null> {
-		const { turn, emitter } = this.#assembled;
+		const { turn, emitter } = this.#assembled.events;
 		const { running, place } = turn;
 		if (running?.steers.add(input) !== true) throw noTurn();
 		try {
@@ -88,7 +88,7 @@ export class SessionTurns {
 	}
 
 	cancel(): null {
-		const { running } = this.#assembled.turn;
+		const { running } = this.#assembled.events.turn;
 		if (running === null) throw noTurn();
 		// Input added now would be acknowledged and lost.
 		running.steers.close();
@@ -97,12 +97,12 @@ export class SessionTurns {
 	}
 
 	setOptions(change: CommandOf<"turn-options.set">["options"]): Promise<null> {
-		const { model, main } = this.#assembled;
+		const { events, agent } = this.#assembled;
 		const { stored } = this.#parts;
-		return model.between(async () => {
+		return events.model.between(async () => {
 			const turns = changeTurnOptions(this.#options, change);
 			// A session without a context starts afresh when reopened, and would forget the change.
-			await main.load();
+			await agent.main.load();
 			const before: unknown = stored.state().creationOptions;
 			await stored.commit(
 				{ state: { creationOptions: { ...(isRecord(before) ? before : {}), turns } } },
@@ -119,13 +119,18 @@ export class SessionTurns {
 
 	async #endInterrupted(): Promise<void> {
 		const { openTurn } = this.#parts.stored.summary;
-		const { main, emitter, turn } = this.#assembled;
-		if (openTurn === null || this.#hadOne || turn.running !== null) return;
+		const { events, agent } = this.#assembled;
+		if (openTurn === null || this.#hadOne || events.turn.running !== null) return;
 		await this.#parts.stored.claim();
-		await main.load();
+		await agent.main.load();
 		const message = "The process that ran the turn ended before the turn did.";
 		const outcome = { status: "failed", error: { code: "closed", message, data: null } } as const;
-		await emitter.emit({ turnId: openTurn, agentPath: [] }, { type: "turn.ended", outcome }, { sync: true }, never);
+		await events.emitter.emit(
+			{ turnId: openTurn, agentPath: [] },
+			{ type: "turn.ended", outcome },
+			{ sync: true },
+			never,
+		);
 	}
 
 	async #beginStored(start: StartOptions): Promise<{ readonly turnId: string }> {
@@ -142,12 +147,13 @@ export class SessionTurns {
 
 	#begin({ options, ...start }: StartOptions, begun: () => void = () => {}): RunningTurn {
 		this.#checkOpen();
-		const { turn: current, servers, background, notifications, ...others } = this.#assembled;
+		const { events, decisions, work, agent, title, commands } = this.#assembled;
+		const { turn: current, emitter } = events;
 		if (current.running !== null) throw new KernelError("busy", "An agent turn is already in progress");
 		const turn: RunningTurn = {
 			id: this.#parts.identifiers.hex(32),
 			controller: new AbortController(),
-			chosen: this.#assembled.model.current,
+			chosen: events.model.current,
 			// Session creators' turn options do not apply to program prompts.
 			options: start.isOwn ? options : joinTurnOptions(this.#options, options),
 			steers: createSteerQueue(),
@@ -157,26 +163,31 @@ export class SessionTurns {
 		};
 		// Every call of an answer, and every event that waits for a slow client, listens to it.
 		setMaxListeners(0, turn.controller.signal);
-		servers?.turnStarts();
+		agent.servers?.turnStarts();
 		current.running = turn;
 		this.#last = turn;
 		turn.ended = runMainTurn(turn, start, {
-			...others,
-			servers,
+			services: work.services,
+			hooks: decisions.hooks,
+			main: agent.main,
+			servers: agent.servers,
+			commands,
+			budgets: work.budgets,
+			title,
 			loopIterations: this.#parts.loopIterations,
 			keys: this.#parts.keys,
 			notifications: {
 				openTurn: async (deliver) => {
-					await background.find();
-					await notifications.taken(turn.options.events?.taken ?? []);
-					await notifications.openTurn(deliver);
+					await work.background.find();
+					await work.notifications.taken(turn.options.events?.taken ?? []);
+					await work.notifications.openTurn(deliver);
 					await this.#startNotices.deliver(deliver);
 				},
-				closeTurn: () => notifications.closeTurn(),
+				closeTurn: () => work.notifications.closeTurn(),
 			},
 			claim: () => this.#parts.stored.claim(start.takesOver || this.#parts.takesOver),
 			log: this.#parts.log,
-			seal: (error) => this.#assembled.emitter.fail(turn.id, error),
+			seal: (error) => emitter.fail(turn.id, error),
 			begun: () => {
 				this.#hadOne = true;
 				begun();

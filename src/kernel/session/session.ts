@@ -16,7 +16,7 @@ import type { FileCheckout } from "../../ports/workspace/file-history.ts";
 import { toViews } from "../background/task-view.ts";
 import { type CheckedTools, checkClientTools } from "../clients/client-tools.ts";
 import { breakOff } from "../turn/main-turn.ts";
-import { type AssembledSession, assembleSession } from "./assemble.ts";
+import { AssembledSession } from "./assemble.ts";
 import type { ForkSource } from "./fork-source.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { SessionTurns } from "./session-turns.ts";
@@ -40,23 +40,27 @@ export class Session implements SessionApi {
 		"turn.cancel": () => this.#turns.cancel(),
 		"side-question.start": this.#claimed(({ question }) => this.#startSideQuestion(question)),
 		"side-question.cancel": ({ id }) => this.#assembled.sideQuestions.cancel(id),
-		"plan-mode.set": this.#claimed(({ enabled }) => this.#setPlanMode(enabled)),
-		"mode.set": this.#claimed(({ mode }) => this.#assembled.modes.set(mode)),
-		"model.set": this.#claimed(({ model, thinking }) => this.#assembled.model.set({ model, thinking })),
+		"plan-mode.set": this.#claimed(({ enabled }) =>
+			this.#assembled.decisions.modes.setPlan(enabled, this.#assembled.agent.main),
+		),
+		"mode.set": this.#claimed(({ mode }) => this.#assembled.decisions.modes.set(mode, this.#assembled.agent.main)),
+		"model.set": this.#claimed(({ model, thinking }) =>
+			this.#assembled.events.model.set({ model, thinking }, () => this.#assembled.agent.main.load()),
+		),
 		"title.set": this.#claimed(({ title }) => this.#setTitle(title)),
 		"context.add": this.#claimed(({ text, name }) => this.#addToContext(text, name)),
-		"notification.add": this.#claimed((event) => this.#assembled.notifications.add(event)),
+		"notification.add": this.#claimed((event) => this.#assembled.work.notifications.add(event)),
 		"turn-options.set": this.#claimed(({ options }) => this.#turns.setOptions(options)),
-		"notification.list": () => this.#assembled.notifications.externalEvents(),
+		"notification.list": () => this.#assembled.work.notifications.externalEvents(),
 		"tasks.list": async () => ({
-			tasks: await toViews((await this.#assembled.background.active()).map(({ stored }) => stored)),
+			tasks: await toViews((await this.#assembled.work.background.active()).map(({ stored }) => stored)),
 			// In this order: a task that ends in between has published its notification.
-			hasNews: await this.#assembled.notifications.hasNotices(),
+			hasNews: await this.#assembled.work.notifications.hasNotices(),
 		}),
 		"task.stop": this.#claimed(({ id }) => this.#stopTask(id)),
-		"tasks.end": () => nothing(this.#assembled.background.endEverything()),
+		"tasks.end": () => nothing(this.#assembled.work.background.endEverything()),
 		"tasks.wait": async ({ ids, seconds }) => ({
-			ended: await this.#assembled.background.wait(ids, seconds * 1000, this.#stopping.signal),
+			ended: await this.#assembled.work.background.wait(ids, seconds * 1000, this.#stopping.signal),
 		}),
 		"files.find": ({ query }) => this.#parts.findFiles(query),
 		// Reading the history finishes a restore that a killed process left incomplete.
@@ -77,7 +81,7 @@ export class Session implements SessionApi {
 		"session.establish": () => nothing(this.#parts.stored.establish()),
 		"mcp-servers.change": ({ change }) => this.#changeMcpServers(change),
 		"interaction.respond": ({ interactionId, clientId = null, answer }) => {
-			const { interactions, clients } = this.#assembled;
+			const { interactions, clients } = this.#assembled.events;
 			const by = { kind: "client", clientId, name: clients.nameOf(clientId) } as const;
 			const settled = interactions.answer(interactionId, answer, by);
 			return { settled, by: interactions.settledBy(interactionId) };
@@ -94,12 +98,12 @@ export class Session implements SessionApi {
 		this.id = stored.id;
 		this.workDir = stored.workDir;
 		this.#parts = parts;
-		this.#assembled = assembleSession(parts);
+		this.#assembled = new AssembledSession(parts);
+		const { events, agent } = this.#assembled;
 		this.#turns = new SessionTurns(parts, this.#assembled, () => this.#checkOpen());
-		const { tools, turn } = this.#assembled;
-		const isNeeded = () => !this.#closing && !this.#turns.hadOne && turn.running === null;
+		const isNeeded = () => !this.#closing && !this.#turns.hadOne && events.turn.running === null;
 		const prepareTools = async (): Promise<void> => {
-			for (const tool of await tools()) {
+			for (const tool of await agent.tools()) {
 				// A prompt need not wait for all of them.
 				await nextTurn();
 				if (!isNeeded()) return;
@@ -128,12 +132,12 @@ export class Session implements SessionApi {
 	}
 
 	async #checkTools(declarations: readonly ClientToolDeclaration[]): Promise<CheckedTools> {
-		const builtin = await this.#assembled.tools();
+		const builtin = await this.#assembled.agent.tools();
 		return await checkClientTools(
 			declarations,
-			(name) => [...builtin, ...(this.#assembled.servers?.tools() ?? [])].some((tool) => tool.name === name),
+			(name) => [...builtin, ...(this.#assembled.agent.servers?.tools() ?? [])].some((tool) => tool.name === name),
 			this.#parts.identifiers,
-			this.#assembled.callClientTool,
+			this.#assembled.events.callClientTool,
 		);
 	}
 
@@ -146,7 +150,7 @@ export class Session implements SessionApi {
 
 	/** Prepares work for the first client, after it has been answered. */
 	#beginSoon(): void {
-		this.#assembled.servers?.beginSoon();
+		this.#assembled.agent.servers?.beginSoon();
 		this.#warmUp.beginSoon();
 	}
 
@@ -156,30 +160,33 @@ export class Session implements SessionApi {
 	}
 
 	#attach(options: AttachOptions, tools: CheckedTools): Attachment {
-		const { clients, liveOutput } = this.#assembled;
-		const attachment = clients.attach(options, tools, this.#snapshot());
-		liveOutput.look();
+		const attachment = this.#assembled.events.clients.attach(options, tools, this.#snapshot());
+		this.#assembled.work.liveOutput.look();
 		return attachment;
 	}
 
 	clientName(): string | null {
-		return this.#assembled.clients.name();
+		return this.#assembled.events.clients.name();
 	}
 
 	async #describe(): Promise<SessionDescription> {
-		const { commands, hooks, modes } = this.#assembled;
-		const slashCommands = commands.listed.map(({ name, description, aliases }) => ({ name, description, aliases }));
+		const { hooks, modes } = this.#assembled.decisions;
+		const slashCommands = this.#assembled.commands.listed.map(({ name, description, aliases }) => ({
+			name,
+			description,
+			aliases,
+		}));
 		const models = await this.#parts.models.options();
 		const { sandbox } = this.#parts;
 		return { slashCommands, commandHooks: hooks.commands, models, modes: modes.choosable, sandbox };
 	}
 
 	get turnId(): string | null {
-		return this.#assembled.turn.id;
+		return this.#assembled.events.turn.id;
 	}
 
 	get isWaiting(): boolean {
-		return this.#assembled.interactions.isForPerson;
+		return this.#assembled.events.interactions.isForPerson;
 	}
 
 	/** Whether the last turn in this process ended in an error. */
@@ -189,7 +196,7 @@ export class Session implements SessionApi {
 
 	/** Model of the next turn as named to the provider, and the provider key. Empty without a model. */
 	get modelInUse(): { readonly model: string; readonly provider: string } {
-		const { sentName, choice } = this.#assembled.model.current;
+		const { sentName, choice } = this.#assembled.events.model.current;
 		return { model: sentName, provider: choice?.provider ?? "" };
 	}
 
@@ -216,9 +223,9 @@ export class Session implements SessionApi {
 			this.#turns.reload();
 		});
 		// Not awaited: the first answer does not depend on it.
-		void this.#assembled.background.find();
-		await this.#assembled.plan.start();
-		this.#assembled.modes.begin();
+		void this.#assembled.work.background.find();
+		await this.#assembled.decisions.plan.start();
+		this.#assembled.decisions.modes.begin();
 		this.#begun = this.#runStartHooks();
 	}
 
@@ -231,7 +238,7 @@ export class Session implements SessionApi {
 		const source = this.#parts.stored.existed ? "resume" : "startup";
 		const hook = { event: "SessionStart", target: source, input: { source } } as const;
 		try {
-			await this.#assembled.hooks.run(hook, null, this.#stopping.signal);
+			await this.#assembled.decisions.hooks.run(hook, null, this.#stopping.signal);
 		} catch (thrown) {
 			this.#parts.log.error("The hooks of a session's start could not be run.", { session: this.id, error: thrown });
 		}
@@ -244,7 +251,8 @@ export class Session implements SessionApi {
 
 	#snapshot(): SessionSnapshot {
 		const { stored } = this.#parts;
-		const { emitter, plan, mode, interactions, clients, progress } = this.#assembled;
+		const { emitter, interactions, clients, progress } = this.#assembled.events;
+		const { plan, mode } = this.#assembled.decisions;
 		return {
 			sessionId: this.id,
 			workDir: this.workDir,
@@ -254,7 +262,7 @@ export class Session implements SessionApi {
 			planMode: plan.isOn,
 			approvesEverything: mode.isYolo,
 			isAway: mode.isAway,
-			model: this.#assembled.model.current.choice,
+			model: this.#assembled.events.model.current.choice,
 			thinkingBudget: this.#turns.thinkingBudget,
 			title: stored.state().customTitle,
 			openInteractions: interactions.requests(),
@@ -264,7 +272,7 @@ export class Session implements SessionApi {
 	}
 
 	#changeMcpServers(change: McpServersChange): null {
-		const { servers } = this.#assembled;
+		const { servers } = this.#assembled.agent;
 		this.#checkOpen();
 		if (servers === null) throw new KernelError("unsupported", `The session ${this.id} uses no MCP servers.`);
 		servers.change(change);
@@ -286,7 +294,7 @@ export class Session implements SessionApi {
 	}
 
 	async idle(): Promise<void> {
-		await this.#assembled.turn.running?.ended;
+		await this.#assembled.events.turn.running?.ended;
 	}
 
 	get isArchived(): boolean {
@@ -305,13 +313,13 @@ export class Session implements SessionApi {
 
 	async conversation(): Promise<MessageHistory> {
 		await this.#parts.stored.refresh();
-		return this.#assembled.main.conversation();
+		return this.#assembled.agent.main.conversation();
 	}
 
 	/** The content for a fork, up to before a turn. Fails with `busy` while a turn runs. */
 	async forkSource(before?: string): Promise<ForkSource> {
 		const { stored } = this.#parts;
-		const { main, plan } = this.#assembled;
+		const { main } = this.#assembled.agent;
 		const refuseTurn = () => {
 			if (this.turnId === null) return;
 			throw new KernelError(
@@ -328,7 +336,7 @@ export class Session implements SessionApi {
 			await stored.claim();
 			await main.load();
 		}
-		const copied = await plan.copy();
+		const copied = await this.#assembled.decisions.plan.copy();
 		refuseTurn();
 		const rows = [...main.rows()];
 		const messages = before === undefined ? null : await this.#assembled.rewind.messagesBefore(before, rows);
@@ -359,12 +367,14 @@ export class Session implements SessionApi {
 	}
 
 	#breakOff({ code, message, data }: KernelError): void {
-		const { running } = this.#assembled.turn;
+		const { running } = this.#assembled.events.turn;
 		if (running !== null) breakOff(running, { code, message, data });
 	}
 
 	async stop(): Promise<void> {
-		const { turn, background, interactions, sideQuestions, title, servers, clients } = this.#assembled;
+		const { turn, interactions, clients } = this.#assembled.events;
+		const { background } = this.#assembled.work;
+		const { sideQuestions, title } = this.#assembled;
 		this.#closing = true;
 		this.#stopping.abort();
 		// Runs concurrently with the other shutdown steps; `close` waits for it.
@@ -373,7 +383,7 @@ export class Session implements SessionApi {
 		turn.running?.controller.abort();
 		await Promise.all([turn.running?.ended, background.endAgents(), this.#begun]);
 		await Promise.all([sideQuestions.stop(), title.stop()]);
-		servers?.end();
+		this.#assembled.agent.servers?.end();
 		clients.end();
 	}
 
@@ -381,8 +391,8 @@ export class Session implements SessionApi {
 	async close(signal: AbortSignal): Promise<void> {
 		await this.stop();
 		const hook = { event: "SessionEnd", target: "exit", input: { reason: "exit" } } as const;
-		const { hooks, background } = this.#assembled;
-		await Promise.all([hooks.run(hook, null, signal), background.end(), this.#parts.keys.close(signal)]);
+		const ended = [this.#assembled.decisions.hooks.run(hook, null, signal), this.#assembled.work.background.end()];
+		await Promise.all([...ended, this.#parts.keys.close(signal)]);
 		await this.#parts.stored.close({ becomesLast: !this.#parts.isOneOfMany });
 	}
 
@@ -399,7 +409,7 @@ export class Session implements SessionApi {
 		return this.#additions.run("", async () => {
 			this.#checkOpen();
 			this.#refuseTurn();
-			const { context } = await this.#assembled.main.load();
+			const { context } = await this.#assembled.agent.main.load();
 			this.#refuseTurn();
 			const content = [textPart(text)];
 			const known =
@@ -420,7 +430,7 @@ export class Session implements SessionApi {
 	}
 
 	async #stopTask(id: string): Promise<{ readonly stopped: boolean }> {
-		const { taskOperations } = this.#assembled;
+		const { taskOperations } = this.#assembled.work;
 		const task = await taskOperations.find(id);
 		if (task === null) throw new KernelError("invalid-input", `There is no background task ${JSON.stringify(id)}.`);
 		if (isFinal(task.status)) return { stopped: false };
@@ -431,19 +441,6 @@ export class Session implements SessionApi {
 	#startSideQuestion(question: string): { readonly id: string } {
 		this.#checkOpen();
 		return this.#assembled.sideQuestions.start(question);
-	}
-
-	async #setPlanMode(enabled: boolean): Promise<{ readonly planMode: boolean }> {
-		this.#assembled.plan.check(enabled);
-		let delivered: Promise<void> | undefined;
-		// A session without a context starts afresh when reopened, and would forget the change.
-		const { main, plan, emitPlanMode } = this.#assembled;
-		await main.load();
-		await plan.set(enabled, true, () => {
-			delivered = emitPlanMode(enabled);
-		});
-		await delivered;
-		return { planMode: enabled };
 	}
 }
 

@@ -7,6 +7,7 @@ import type { Identifiers } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { Retrying } from "../../core/agent/silent-call.ts";
 import type { AgentBudget } from "../budgets/budgets.ts";
+import { type Emitter, outsideTurns } from "../clients/emitter.ts";
 import type { HookRunner } from "../turn/hook-runner.ts";
 import { showPrompt } from "../turn/prompt-hooks.ts";
 import { answerSideQuestion, type SideAnswer, toEnd } from "../turn/side-question-answer.ts";
@@ -21,10 +22,7 @@ export interface SideQuestionSettings {
 	agent(): Promise<Agent>;
 	readonly budget: AgentBudget;
 	readonly retries: Omit<Retrying, "emit">;
-	/** Waits for slow clients until the signal aborts. */
-	emit(body: EventBody, signal: AbortSignal): Promise<void>;
-	/** Delivers the end of a question that could not be persisted: the client must receive it. */
-	deliverVolatile(body: EventBody): void;
+	readonly emitter: Pick<Emitter, "emit" | "deliverVolatile">;
 }
 
 export class SideQuestions {
@@ -67,24 +65,30 @@ export class SideQuestions {
 
 	/** `signal` stops the answer; its end is still emitted. */
 	async #run(id: string, question: string, signal: AbortSignal): Promise<void> {
-		const { deliverVolatile } = this.#settings;
-		const emit = (body: EventBody) => this.#settings.emit(body, this.#stopping.signal);
 		try {
-			const refusal = await this.#refusal(question, emit, signal);
-			await emit({ type: "side-question.started", id, question });
+			const refusal = await this.#refusal(question, signal);
+			await this.#emit({ type: "side-question.started", id, question });
 			const end = refusal === null ? toEnd(await this.#answer(question, signal)) : { response: null, error: refusal };
-			await emit({ type: "side-question.ended", id, ...end });
+			await this.#emit({ type: "side-question.ended", id, ...end });
 		} catch (thrown) {
-			const error = this.#describe(thrown).message;
-			deliverVolatile({ type: "side-question.ended", id, response: null, error });
+			const body: EventBody = {
+				type: "side-question.ended",
+				id,
+				response: null,
+				error: this.#describe(thrown).message,
+			};
+			// The client must receive the end even if it could not be persisted.
+			this.#settings.emitter.deliverVolatile(outsideTurns, body);
 		}
 	}
 
-	async #refusal(
-		question: string,
-		emit: (body: EventBody) => Promise<void>,
-		signal: AbortSignal,
-	): Promise<string | null> {
+	/** Waits for slow clients until the session stops. */
+	async #emit(body: EventBody): Promise<void> {
+		await this.#settings.emitter.emit(outsideTurns, body, {}, this.#stopping.signal);
+	}
+
+	async #refusal(question: string, signal: AbortSignal): Promise<string | null> {
+		const emit = (body: EventBody) => this.#emit(body);
 		const blocked = await showPrompt(toSideQuestion(question), this.#settings.hooks, emit, signal);
 		return blocked?.text ?? null;
 	}
@@ -95,12 +99,11 @@ export class SideQuestions {
 			const { model, ...agent } = await this.#settings.agent();
 			const counted = model === null ? null : budget.counted(model);
 			const exhausted = () => budget.exhausted();
-			const emit = (body: EventBody) => this.#settings.emit(body, this.#stopping.signal);
-			const retrying = { ...this.#settings.retries, emit };
+			const retrying = { ...this.#settings.retries, emit: (body: EventBody) => this.#emit(body) };
 			const who = { ...agent, model: counted, cacheKey, exhausted, retrying };
 			const answer = await answerSideQuestion(question, who, signal);
 			const used = budget.toPersist();
-			if (used !== null) await this.#settings.emit(used, this.#stopping.signal);
+			if (used !== null) await this.#emit(used);
 			return answer;
 		} catch (thrown) {
 			const { code, message, data } = this.#describe(thrown);
