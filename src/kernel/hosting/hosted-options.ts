@@ -16,12 +16,7 @@ import { narrowAgent } from "../compose/agent-restriction.ts";
 import { builtInAgents } from "../compose/built-in-agents.ts";
 import { chooseModel, toChoice } from "../compose/models.ts";
 import { type SessionOptions, withEnvironment } from "../compose/session-options.ts";
-import {
-	findUnreadableOption,
-	readCreationOptions,
-	type StoredCreationOptions,
-	toPersistedCreationOptions,
-} from "./creation-options.ts";
+import { findUnreadableOption, readCreationOptions, toPersistedCreationOptions } from "./creation-options.ts";
 import type { Kernel } from "./kernel.ts";
 
 export interface ChosenOptions {
@@ -55,26 +50,18 @@ export async function chooseOptions(common: CommonOptions, request: CreationOpti
 	await checkGrants(request.permissions?.grants ?? []);
 	await checkAnswerForm(request.turns?.answerForm);
 	const workDir = named === undefined ? common.workDir : await kernel.checkDirectory(named, "The work directory");
-	const added = await checkDirectories(common, request);
-	const options = toOptions(common, request, await findAgent(common, workDir, request));
+	const added = await checkDirectories(common, request.additionalDirs);
+	const options = toOptions(common, request, await findAgent(common, workDir, request.agent), added);
 	if (request.mode?.planMode === true && !servesPlanMode(options.agent?.toolPaths ?? [])) {
 		throw new KernelError("unsupported", `The agent ${options.agent?.name ?? ""} has no tools for plan mode.`);
 	}
-	const chosen = choose(common, workDir, {
-		...options,
-		additionalDirs: [...options.additionalDirs, ...added],
-		creationOptions: toPersistedCreationOptions(request),
-	});
-	return { ...chosen, ...toRemarks(request) };
+	const creationOptions = toPersistedCreationOptions(request);
+	return { ...choose(common, workDir, { ...options, creationOptions }), ...toRemarks(request) };
 }
 
-/** Their normalized paths. */
-async function checkDirectories(
-	{ kernel }: CommonOptions,
-	{ additionalDirs = [] }: OpeningOptions,
-): Promise<readonly string[]> {
+async function checkDirectories({ kernel }: CommonOptions, named: readonly string[] = []): Promise<readonly string[]> {
 	const checked: string[] = [];
-	for (const directory of additionalDirs) checked.push(await kernel.checkDirectory(directory, "The added directory"));
+	for (const directory of named) checked.push(await kernel.checkDirectory(directory, "The added directory"));
 	return checked;
 }
 
@@ -100,69 +87,43 @@ export function choosePlainOptions(common: CommonOptions, workDir: string, openi
 	return choose(common, workDir, toOptions(common, { ...plainRequest, ...opening }, null));
 }
 
+export interface StoredOptions {
+	readonly id: string;
+	readonly workDir: string;
+	readonly creationOptions: unknown;
+}
+
 /** Options of an earlier process, where they still apply. A missing agent is `invalid-input`: another might do more. */
 export async function chooseOptionsAgain(
 	common: CommonOptions,
-	{ id, workDir, creationOptions: persisted }: StoredOptions,
+	{ id, workDir, creationOptions }: StoredOptions,
 	opening: OpeningOptions,
 ): Promise<ChosenOptions> {
 	const { log } = common;
-	const creationOptions = readCreationOptions(persisted);
-	if (persisted !== null && creationOptions === null)
-		log.warn("What a session was made with is not readable.", { session: id });
-	const added = await checkDirectories(common, opening);
-	const isReadable = persisted === null || creationOptions !== null;
-	const chosen = await chooseTheirs(common, { id, workDir, isReadable, creationOptions }, opening);
-	const { options } = chosen;
-	return {
-		...chosen,
-		options: { ...options, additionalDirs: [...options.additionalDirs, ...added] },
-		...toRemarks(creationOptions ?? {}),
+	const stored = readCreationOptions(creationOptions);
+	const isReadable = creationOptions === null || stored !== null;
+	if (!isReadable) log.warn("What a session was made with is not readable.", { session: id });
+	const added = await checkDirectories(common, opening.additionalDirs);
+	const tools = stored?.tools ?? (isReadable ? (opening.defaultTools ?? "all") : plainRequest.tools);
+	const creation = stored ?? plainRequest;
+	const request = { ...creation, tools, ...opening };
+	const agent = await findAgent(common, workDir, creation.agent);
+	const toChosen = (wished: CreationOptions): ChosenOptions => {
+		return { ...choose(common, workDir, toOptions(common, wished, agent, added)), ...toRemarks(creation) };
 	};
+	try {
+		return toChosen(request);
+	} catch (thrown) {
+		if (!(thrown instanceof KernelError)) throw thrown;
+		const { model, provider } = request;
+		log.warn("A session gets the default model in place of its own.", { session: id, model, provider, error: thrown });
+		return toChosen({ ...request, model: null, provider: null });
+	}
 }
 
 /** Stored annotations of the session creator that do not affect how the session runs. */
 function toRemarks({ labels = {}, stagedInput }: Pick<CreationOptions, "labels" | "stagedInput">) {
 	return { labels, ...(stagedInput === undefined ? {} : { stagedInput }) };
-}
-
-async function chooseTheirs(
-	common: CommonOptions,
-	{
-		id,
-		workDir,
-		isReadable,
-		creationOptions,
-	}: Omit<StoredOptions, "creationOptions"> & {
-		/** Whether existing creation options could be read. */
-		readonly isReadable: boolean;
-		/** Null when missing or unreadable. */
-		readonly creationOptions: StoredCreationOptions | null;
-	},
-	opening: OpeningOptions,
-): Promise<ChosenOptions> {
-	const { log } = common;
-	const tools = creationOptions?.tools ?? (isReadable ? (opening.defaultTools ?? "all") : plainRequest.tools);
-	if (creationOptions === null) {
-		return choose(common, workDir, toOptions(common, { ...plainRequest, tools, ...opening }, null));
-	}
-	const agent = await findAgent(common, workDir, creationOptions);
-	const request = { ...creationOptions, tools, ...opening };
-	try {
-		return choose(common, workDir, toOptions(common, request, agent));
-	} catch (thrown) {
-		if (!(thrown instanceof KernelError)) throw thrown;
-		const { model, provider } = creationOptions;
-		const fields = { session: id, model, provider, error: thrown };
-		log.warn("A session gets the default model in place of its own.", fields);
-		return choose(common, workDir, toOptions(common, { ...request, model: null, provider: null }, agent));
-	}
-}
-
-export interface StoredOptions {
-	readonly id: string;
-	readonly workDir: string;
-	readonly creationOptions: unknown;
 }
 
 /** Options for reloading a session, with its later model choice. */
@@ -212,19 +173,12 @@ export const plainRequest: CreationOptions = {
 	tools: "none",
 };
 
-async function findAgent(
-	{ kernel }: CommonOptions,
-	workDir: string,
-	{ agent }: Pick<CreationOptions, "agent">,
-): Promise<AgentDefinition | null> {
-	return agent === undefined ? null : await kernel.findAgent(agent, workDir);
+async function findAgent({ kernel }: CommonOptions, workDir: string, named?: string): Promise<AgentDefinition | null> {
+	return named === undefined ? null : await kernel.findAgent(named, workDir);
 }
 
-function choose(
-	{ configuration, environment }: CommonOptions,
-	workDir: string,
-	options: SessionOptions,
-): ChosenOptions {
+function choose(common: CommonOptions, workDir: string, options: SessionOptions): ChosenOptions {
+	const { configuration, environment } = common;
 	const { selection } = chooseModel(options, configuration, withEnvironment(environment, options));
 	const isSet = selection.kind === "model";
 	const model = isSet ? selection.model.name : "";
@@ -236,6 +190,7 @@ function toOptions(
 	{ configuration, options }: CommonOptions,
 	request: CreationOptions,
 	agent: AgentDefinition | null,
+	addedDirs: readonly string[] = [],
 ): SessionOptions {
 	const found = findModel(configuration, request);
 	if (found.kind === "none") throw new KernelError("model-not-set", found.reason);
@@ -264,6 +219,7 @@ function toOptions(
 	return {
 		...options,
 		isOneOfMany: true,
+		additionalDirs: [...options.additionalDirs, ...addedDirs],
 		...toWish(found, options),
 		...(thinking === undefined ? {} : { thinking }),
 		...(maxAnswerTokens === null ? {} : { maxAnswerTokens }),
