@@ -7,7 +7,7 @@ import { visibleText } from "../base/text/visible-text.ts";
 import type { Judge } from "../core/permissions/judge.ts";
 import type { PermissionRequest, Verdict } from "../core/permissions/policy.ts";
 import type { ApprovalNeed, Preparation, Refusal, Tool } from "../core/tools/tool.ts";
-import type { SessionOperations } from "../kernel/session/operations.ts";
+import type { SessionOperations } from "../kernel/session/session-parts.ts";
 import type { PlayedCall } from "./calls.ts";
 import { type Conductor, mainKey } from "./conductor.ts";
 import type { Score } from "./score.ts";

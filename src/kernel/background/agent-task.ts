@@ -1,15 +1,13 @@
 import { setMaxListeners } from "node:events";
 import type { AgentEvent, EventBody } from "../../api/values/event.ts";
 import { truncationText } from "../../api/values/truncation.ts";
-import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import { createKeyedQueue } from "../../base/keyed-queue.ts";
 import type { Log } from "../../base/log.ts";
 import type { AgentRequest } from "../../core/tools/operations.ts";
-import type { StoredSession } from "../../ports/store/session-store.ts";
 import { newRuntime, type StoredTask, type TaskRuntime } from "../../ports/store/stored-tasks.ts";
 import type { FinishedRun } from "../subagents/subagent-run.ts";
-import type { HeldAgent } from "../subagents/subagents.ts";
+import type { HeldAgent, Subagents } from "../subagents/subagents.ts";
 import type { AgentServices } from "../turn/turn-dependencies.ts";
 import type { ActiveTask } from "./active-task.ts";
 import { createBackgroundEmitter } from "./background-emitter.ts";
@@ -20,20 +18,18 @@ export interface AgentWork {
 	readonly request: AgentRequest;
 }
 
-export interface AgentTaskSettings {
-	readonly stored: StoredSession;
-	readonly services: AgentServices;
-	readonly clock: Clock;
-	readonly log: Log;
+export interface AgentStarter {
+	readonly subagents: Pick<Subagents, "hold">;
+	runAgent(work: AgentWork): Promise<ActiveTask>;
 }
 
 /** Progress events of a background subagent go to no client. */
 const unwatched: AgentServices["progress"] = { open: () => ({ report() {}, skip() {}, end() {} }) };
 
 /** Starts the run. Its events go only to the task log. Rejects when the start cannot be persisted. */
-export async function startAgentTask(work: AgentWork, settings: AgentTaskSettings): Promise<ActiveTask> {
+export async function startAgentTask(work: AgentWork, services: AgentServices, log: Log): Promise<ActiveTask> {
 	const { task, agent, request } = work;
-	const { stored, services, clock, log } = settings;
+	const { stored, clock } = services;
 	const { id, toolCallId } = task.spec;
 	const controller = new AbortController();
 	setMaxListeners(0, controller.signal);

@@ -7,18 +7,12 @@ import { errorText } from "../../base/errors.ts";
 import type { AgentRequest, CommandRequest, StartedTask } from "../../core/tools/operations.ts";
 import type { StoredTask } from "../../ports/store/stored-tasks.ts";
 import type { ActiveTask } from "./active-task.ts";
+import type { AgentStarter } from "./agent-task.ts";
 import { conclude, type FollowSettings, followFoundWorker } from "./command-task.ts";
 import type { LiveOutput } from "./live-output.ts";
 import type { Notifications } from "./notifications.ts";
 import { toNotification } from "./task-notification.ts";
-import {
-	type AgentStarter,
-	refuseStart,
-	type StartSettings,
-	startAgent,
-	startCommand,
-	type TaskStart,
-} from "./task-start.ts";
+import { refuseStart, type StartSettings, startAgent, startCommand, type TaskStart } from "./task-start.ts";
 
 export interface BackgroundParts extends Pick<StartSettings, "settings" | "startWorker"> {
 	/** Milliseconds until another program's delivery claim counts as abandoned. */

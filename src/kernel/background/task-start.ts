@@ -8,9 +8,8 @@ import type { AgentRequest, CommandRequest } from "../../core/tools/operations.t
 import type { StoredSession } from "../../ports/store/session-store.ts";
 import { newRuntime, type StoredTask, type TaskSpec } from "../../ports/store/stored-tasks.ts";
 import type { BackgroundSettings } from "../../settings/config/configuration.ts";
-import type { Subagents } from "../subagents/subagents.ts";
 import type { ActiveTask } from "./active-task.ts";
-import type { AgentWork } from "./agent-task.ts";
+import type { AgentStarter } from "./agent-task.ts";
 import { type FollowSettings, followOwnWorker, type StartWorker } from "./command-task.ts";
 import { toView } from "./task-view.ts";
 
@@ -21,11 +20,6 @@ export interface StartSettings {
 	readonly clock: Clock;
 	readonly identifiers: Identifiers;
 	readonly log: Log;
-}
-
-export interface AgentStarter {
-	readonly subagents: Pick<Subagents, "hold">;
-	runAgent(work: AgentWork): Promise<ActiveTask>;
 }
 
 export type TaskStart =

@@ -24,7 +24,7 @@ export interface SessionSandbox {
 }
 
 /** Absolute roots where commands of the session work. */
-interface SessionRoots {
+export interface SessionRoots {
 	readonly workDir: string;
 	additionalDirs(): readonly string[];
 }

@@ -1,19 +1,11 @@
 // Changes a session's model: checks that the choice is usable, then creates the model. Loaded on the first change.
 import { KernelError } from "../../base/errors.ts";
-import type { Configuration } from "../../settings/config/configuration.ts";
 import type { ModelSelection, SelectedProvider } from "../../settings/config/model-selection.ts";
 import type { ProviderType } from "../../settings/config/schema.ts";
 import type { ChosenModel, ModelChange } from "../session/session-model.ts";
 import { withModelError } from "./model-errors.ts";
 import { whetherItThinks } from "./model-options.ts";
-import { chooseModel, composeModel, type ModelServices, type ModelWish, toChosen } from "./models.ts";
-
-export interface ModelPlace {
-	readonly wish: ModelWish;
-	readonly settings: Configuration;
-	readonly services: ModelServices;
-	readonly maxAnswerTokens: number | undefined;
-}
+import { chooseModel, composeModel, type ModelPlace, type ModelServices, type ModelWish, toChosen } from "./models.ts";
 
 export interface WishedModel {
 	readonly wish: ModelWish;

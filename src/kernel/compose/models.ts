@@ -1,14 +1,15 @@
-import type { ModelChoice } from "../../api/models.ts";
+import type { ModelChoice, ModelOption } from "../../api/models.ts";
+import type { HostValues } from "../../core/definitions/plugin.ts";
 import type { Model } from "../../core/models/model.ts";
 import { type ModelSettings, standardTimeouts } from "../../core/models/model-settings.ts";
 import { createModel } from "../../core/models/registry.ts";
 import { createSignedInModel } from "../../core/models/signed-in-model.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
 import { listModel, type UnlistedModel } from "../../settings/config/model-lookup.ts";
-import { type ModelSelection, selectModel } from "../../settings/config/model-selection.ts";
-import type { ChosenModel } from "../session/session-model.ts";
+import { type ModelSelection, selectDefaultProvider, selectModel } from "../../settings/config/model-selection.ts";
+import type { ChosenModel, ModelChange, PreparedChange } from "../session/session-model.ts";
 import type { HostServices } from "./host-services.ts";
-import type { KeyRing } from "./key-ring.ts";
+import { createKeyRing, type KeyRing } from "./key-ring.ts";
 
 export interface ModelWish {
 	/** An alias, or null for the default model. */
@@ -61,8 +62,16 @@ export function shownName(alias: string | null, name: string, { models }: Config
 
 export interface ModelServices {
 	readonly hostServices: HostServices;
+	/** Client name and version, for requests that name the client. */
 	clientName(): string | null;
 	readonly keys: Pick<KeyRing, "source" | "keyOf">;
+}
+
+export interface ModelPlace {
+	readonly wish: ModelWish;
+	readonly settings: Configuration;
+	readonly services: ModelServices;
+	readonly maxAnswerTokens: number | undefined;
 }
 
 export async function composeModel(
@@ -106,4 +115,74 @@ export async function composeModel(
 	};
 	const source = await keys.source(provider);
 	return source === null ? await createModel(settings) : await createSignedInModel(settings, source);
+}
+
+export interface ModelLinks extends Pick<ModelServices, "clientName"> {
+	withModel(change: ModelChange): Promise<object>;
+}
+
+export class SessionModels {
+	/** Lists the chosen model even when the settings do not. */
+	readonly configuration: Configuration;
+	readonly keys: KeyRing;
+	readonly #selection: ModelSelection;
+	readonly #links: ModelLinks;
+	#place: ModelPlace;
+
+	constructor(
+		wish: ModelWish & { readonly maxAnswerTokens?: number },
+		settings: Configuration,
+		hostServices: HostServices,
+		links: ModelLinks,
+	) {
+		const { configuration, selection } = chooseModel(wish, settings, hostServices.environment);
+		const { fetch } = hostServices.network;
+		this.configuration = configuration;
+		this.keys = createKeyRing({ ...hostServices, fetch, platform: configuration.agentwire });
+		this.#selection = selection;
+		this.#links = links;
+		const services = { hostServices, clientName: links.clientName, keys: this.keys };
+		this.#place = { wish, settings, services, maxAnswerTokens: wish.maxAnswerTokens };
+	}
+
+	async choose(): Promise<ChosenModel> {
+		const { services, maxAnswerTokens, settings } = this.#place;
+		return toChosen(this.#selection, await composeModel(this.#selection, services, maxAnswerTokens), settings);
+	}
+
+	async prepare(change: ModelChange): Promise<PreparedChange> {
+		const { changeModel } = await import("./model-change.ts");
+		const { chosen, wish } = await changeModel(change, this.#place);
+		const take = () => {
+			this.#place = { ...this.#place, wish };
+		};
+		return { chosen, creationOptions: await this.#links.withModel(change), take };
+	}
+
+	async options(): Promise<readonly ModelOption[]> {
+		const { listModelOptions } = await import("./model-options.ts");
+		const { settings, services } = this.#place;
+		return listModelOptions(settings, services.hostServices.environment);
+	}
+
+	async find(alias: string): Promise<Model | null> {
+		const { configuration } = this;
+		if (!Object.hasOwn(configuration.models, alias)) return null;
+		const { wish, services } = this.#place;
+		const { environment } = services.hostServices;
+		return await composeModel(selectModel({ configuration, alias, thinking: wish.thinking, environment }), services);
+	}
+
+	/** Key and address of the default provider, for plugins. */
+	async defaultAccess(): Promise<HostValues> {
+		const provider = selectDefaultProvider(this.configuration, this.#place.services.hostServices.environment);
+		return { api_key: await this.keys.keyOf(provider), base_url: provider.baseUrl };
+	}
+
+	/** The provider type for a key, or without a key, of a provider with a model of this name. */
+	readonly providerType = (model: string, provider: string | null): string => {
+		const { models, providers } = this.configuration;
+		const key = provider ?? Object.values(models).find((each) => each.model === model)?.provider ?? "";
+		return Object.hasOwn(providers, key) ? (providers[key]?.type ?? "") : "";
+	};
 }

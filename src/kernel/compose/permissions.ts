@@ -1,6 +1,7 @@
 // The permission rules of a session: from the machine administrator, the user and the project.
 import path from "node:path";
 import type { AddedRule } from "../../api/session-options.ts";
+import type { WhenUnattended } from "../../api/values/session-mode.ts";
 import { never } from "../../base/abort.ts";
 import { projectDirectories } from "../../core/definitions/project-root.ts";
 import { decidingFile } from "../../core/permissions/deciding-files.ts";
@@ -9,10 +10,11 @@ import type { Rule, RuleScope } from "../../core/permissions/rules/rule.ts";
 import type { Admit, Files } from "../../ports/files/port.ts";
 import { SecretFileError, type SecretPaths } from "../../ports/files/secret-paths.ts";
 import type { GitPlace } from "../../ports/processes/git/git.ts";
-import type { PermissionSettings } from "../../settings/config/configuration.ts";
+import type { Configuration, PermissionSettings } from "../../settings/config/configuration.ts";
 import { ConfigurationError } from "../../settings/config/configuration-error.ts";
 import { readPermissionFile } from "../../settings/config/permission-file.ts";
 import type { HostServices } from "./host-services.ts";
+import type { SessionOptions } from "./session-options.ts";
 import { isTrusted } from "./trusted-files.ts";
 
 export interface RuleFile {
@@ -210,4 +212,24 @@ async function createReadRule(
 			};
 		},
 	});
+}
+
+/**
+ * Settings that reject or delay unattended calls, or forbid an auto-approving mode, also bind session creators. Mode `auto` would
+ * approve such calls; where it is forbidden, no setting approves them either.
+ */
+export function toUnattended(
+	{ permissions, expectsClients = false }: Pick<SessionOptions, "permissions" | "expectsClients">,
+	setting: Configuration["agentwire"]["unattended"],
+	forbiddenModes: SessionPermissions["forbiddenModes"],
+): WhenUnattended {
+	const wish = permissions?.whenUnattended ?? setting ?? (expectsClients ? "wait" : "reject");
+	const isRefused = {
+		creator: setting === "reject" || setting === "wait" || forbiddenModes.size > 0,
+		approve: forbiddenModes.has("auto"),
+		reject: false,
+		wait: setting === "reject",
+	};
+	if (!isRefused[wish]) return wish;
+	return setting === "wait" ? "wait" : "reject";
 }

@@ -5,7 +5,7 @@ import { noProcesses } from "../../../test/support/sessions/session-doubles.ts";
 import { createMemoryFiles, type MemoryFiles } from "../../../test/support/store/memory-files.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import type { Processes, RunRequest } from "../../ports/processes/port.ts";
-import { loadPluginTools } from "./plugins.ts";
+import { loadPluginTools } from "./session-tools.ts";
 
 let files: MemoryFiles;
 let warnings: unknown[];

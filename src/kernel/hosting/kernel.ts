@@ -209,7 +209,6 @@ export class Kernel {
 		await session?.close(AbortSignal.timeout(hookBudget));
 	}
 
-	/** Removes the files of an unloaded session. */
 	delete(workDir: string, id: string): Promise<void> {
 		return this.#parts.store.delete(workDir, id);
 	}
@@ -228,17 +227,12 @@ export class Kernel {
 
 	/** Skills for a working directory; `skillsDirs` come from the command line. */
 	findSkills(workDir: string, skillsDirs: readonly string[]): Promise<SkillSet> {
-		const { hostServices, configuration } = this.#parts;
+		const { hostServices } = this.#parts;
 		return this.#findSkills({
 			files: () => hostServices.files.admitting(secretsOf(hostServices).admit),
 			ruled: null,
 			workDir,
-			home: hostServices.home,
-			shareDir: hostServices.shareDir,
 			skillsDirs,
-			extraSkillDirs: configuration.extraSkillDirs,
-			mergeAll: configuration.mergeAllAvailableSkills,
-			log: hostServices.log,
 		});
 	}
 
@@ -253,8 +247,11 @@ export class Kernel {
 
 	/** Searches with equal directories and read permissions share one result. */
 	#findSkills({ ruled, files, ...place }: SkillSearch): Promise<SkillSet> {
+		const { extraSkillDirs, mergeAllAvailableSkills: mergeAll } = this.#parts.configuration;
+		const { home, shareDir, log } = this.#parts.hostServices;
+		const search = { ...place, home, shareDir, extraSkillDirs, mergeAll, builtIn: this.#builtInSkills, log };
 		const key = JSON.stringify([place.workDir, place.skillsDirs, ruled]);
-		return this.#skillSearches(key, () => discoverSkills({ ...place, files: files(), builtIn: this.#builtInSkills }));
+		return this.#skillSearches(key, () => discoverSkills({ ...search, files: files() }));
 	}
 
 	#findRuleFiles(workDir: string): Promise<readonly RuleFile[]> {
@@ -295,8 +292,8 @@ export class Kernel {
 			findSkills: (place) => this.#findSkills(place),
 			readContext: (id) => store.readContext(stored.workDir, id),
 			serverPool: () => this.#serverPool.get(),
-			withModel: async (creationOptions, change) =>
-				(await import("./creation-options.ts")).withModel(creationOptions, change),
+			withModel: async (change) =>
+				(await import("./creation-options.ts")).withModel(stored.state().creationOptions, change),
 		};
 		return composeSession(stored, options, configuration, hostServices, links);
 	}

@@ -49,7 +49,6 @@ export class AssembledSession {
 		return new SideQuestions({ ...this.#aside(stored.id), identifiers, log, hooks, agent, emitter });
 	}
 
-	/** For requests to the model that belong to no turn. */
 	#aside(cacheKey: string) {
 		const { budgets, services: retries } = this.work;
 		return { budget: budgets.inTurn.outsideTurns(), cacheKey, retries };

@@ -1,45 +1,23 @@
-import type { ClientCapability } from "../../api/session-options.ts";
-import type { EventBody } from "../../api/values/event.ts";
 import type { ApprovalInteraction } from "../../api/values/interaction.ts";
 import type { Identifiers } from "../../base/ids.ts";
 import { planInstructions } from "../../core/definitions/plan-reminders.ts";
 import type { Model } from "../../core/models/model.ts";
 import type {
-	AgentOperations,
-	MailOperations,
 	MediaOperations,
 	PlanCall,
-	PlanOperations,
 	PlanOutcome,
 	PlanReview,
 	QuestionOperations,
-	TaskOperations,
 } from "../../core/tools/operations.ts";
-import type { Clients } from "../clients/clients.ts";
 import type { ApprovalMode } from "../interactions/approval-mode.ts";
-import type { InteractionTable } from "../interactions/interaction-table.ts";
 import type { PlanMode } from "../plan/plan-mode.ts";
-import type { CurrentTurn } from "../turn/current-turn.ts";
-
-export interface SessionOperations {
-	readonly agents: AgentOperations | null;
-	readonly questions: QuestionOperations;
-	readonly plan: PlanOperations;
-	readonly mail: MailOperations;
-	readonly media: MediaOperations;
-	readonly tasks: TaskOperations | null;
-}
+import type { SessionEvents } from "./session-events.ts";
+import type { SessionOperations } from "./session-parts.ts";
 
 export type SharedOperations = Pick<SessionOperations, "questions" | "plan">;
 
 export interface OperationsSettings {
-	readonly events: {
-		readonly interactions: InteractionTable;
-		readonly clients: Pick<Clients, "reviewsByApproval">;
-		readonly turn: Pick<CurrentTurn, "id">;
-		can(capability: ClientCapability): boolean;
-		emit(body: EventBody): Promise<void> | undefined;
-	};
+	readonly events: SessionEvents;
 	readonly plan: PlanMode;
 	readonly mode: ApprovalMode;
 	readonly identifiers: Identifiers;

@@ -55,7 +55,6 @@ export class SessionAgent {
 		});
 	}
 
-	/** The built-in tools. */
 	tools(chosen: ChosenModel = this.#events.model.current): Promise<readonly Tool[]> {
 		const operations = { ...this.#operations, mail: this.#mailbox, media: toMediaOperations(chosen.model) };
 		const created = this.#tools.get(chosen) ?? new OnFirstUse(() => this.#parts.createTools(operations));

@@ -53,7 +53,6 @@ export class SessionEvents {
 		return observation;
 	}
 
-	/** The model of the running turn, else of the next one. */
 	get chosen(): ChosenModel {
 		return this.turn.running?.chosen ?? this.model.current;
 	}
@@ -62,12 +61,11 @@ export class SessionEvents {
 		return this.isWaiting || this.clients.can(capability);
 	}
 
-	/** Emits in the running turn, if there is one. */
 	emit(body: EventBody): Promise<void> | undefined {
 		return this.emitter.emit(this.turn.place, body, {}, this.turn.signal ?? never);
 	}
 
-	/** The same, once it is on stable storage; cancelling the turn does not stop the wait for clients. */
+	/** Waits until it is on stable storage; cancelling the turn does not stop the wait for clients. */
 	emitSynced(body: EventBody): Promise<void> | undefined {
 		return this.emitter.emit(this.turn.place, body, { sync: true }, never);
 	}

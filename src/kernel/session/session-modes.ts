@@ -46,7 +46,6 @@ export class SessionModes implements Reminders {
 		this.#reported = this.current;
 	}
 
-	/** Reports the mode if it changed. Called after every switch change. */
 	#note(): void {
 		if (this.#isSetting) return;
 		const { current } = this;

@@ -14,7 +14,7 @@ import type { Skill } from "../../core/definitions/skill.ts";
 import type { Judge } from "../../core/permissions/judge.ts";
 import type { Policy } from "../../core/permissions/policy.ts";
 import type { FoundFiles } from "../../core/tools/search/file-finder.ts";
-import type { Tool } from "../../core/tools/tool.ts";
+import type { Tool, ToolEnvironment } from "../../core/tools/tool.ts";
 import type { SharedSession } from "../../ports/store/shared-session.ts";
 import type { BackgroundParts } from "../background/background-tasks.ts";
 import type { BudgetLimits } from "../budgets/budgets.ts";
@@ -28,11 +28,38 @@ import type { SubagentParts } from "../subagents/subagents.ts";
 import type { HookRunnerSettings } from "../turn/hook-runner.ts";
 import type { StartNotice } from "../turn/start-notices.ts";
 import type { AgentServices } from "../turn/turn-dependencies.ts";
-import type { SessionOperations } from "./operations.ts";
 import type { ChosenModel, ModelChange, PreparedChange } from "./session-model.ts";
 import type { LoadServers } from "./tool-servers.ts";
 
-export interface SessionParts {
+/** What a session does for the tools of an agent. */
+export type SessionOperations = Pick<ToolEnvironment, "agents" | "questions" | "plan" | "mail" | "media" | "tasks">;
+
+export interface LimitParts {
+	readonly limits: TurnLimits;
+	readonly budgets: BudgetLimits;
+	readonly compaction: AgentServices["compaction"];
+	readonly deadlines: InteractionDeadlines;
+	/** Repetitions of a prompt after the first run; 0 for none, -1 lets the model decide. */
+	readonly loopIterations: number;
+}
+
+export interface DecisionParts {
+	readonly yolo: boolean;
+	/** Unattended: approve everything, ask nothing. */
+	readonly afk: boolean;
+	readonly remindsOfAbsence: boolean;
+	/** What happens to a call that needs approval when no attached client answers approvals. */
+	readonly whenUnattended: WhenUnattended;
+	readonly judge: Judge;
+	readonly policies: readonly Policy[];
+	readonly sandbox: SandboxDescription | null;
+	readonly forbiddenModes: ReadonlyMap<"auto" | "yolo", string>;
+	readonly hooks: readonly CommandHook[];
+	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes" | "fetch" | "sessionHooks">;
+	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn" | "isSupported">;
+}
+
+export interface SessionParts extends LimitParts, DecisionParts {
 	readonly stored: SharedSession;
 	readonly takesOver: boolean;
 	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
@@ -52,35 +79,16 @@ export interface SessionParts {
 	readonly openHistory: OpenHistory | string;
 	readonly loadServers: LoadServers | null;
 	readonly mcpServers: readonly McpServerSettings[];
-	readonly limits: TurnLimits;
-	readonly budgets: BudgetLimits;
-	readonly compaction: AgentServices["compaction"];
-	readonly deadlines: InteractionDeadlines;
-	readonly yolo: boolean;
-	/** Unattended: approve everything, ask nothing. */
-	readonly afk: boolean;
-	readonly remindsOfAbsence: boolean;
 	/** Whether closing the session does not make it the working directory's last session. */
 	readonly isOneOfMany: boolean;
 	readonly passesUnknownCommands: boolean;
-	/** What happens to a call that needs approval when no attached client answers approvals. */
-	readonly whenUnattended: WhenUnattended;
-	readonly judge: Judge;
-	readonly policies: readonly Policy[];
-	readonly sandbox: SandboxDescription | null;
-	readonly forbiddenModes: ReadonlyMap<"auto" | "yolo", string>;
-	readonly hooks: readonly CommandHook[];
 	findFiles(query: string): Promise<FoundFiles>;
-	readonly hookPlace: Pick<HookRunnerSettings, "environment" | "processes" | "fetch" | "sessionHooks">;
-	readonly planPlace: Pick<PlanModeSettings, "files" | "shareDir" | "home" | "startsOn" | "isSupported">;
 	readonly skills: readonly Skill[];
 	/** How the session is named after its first answered prompt: by the beginning of the prompt, or by the model in a separate request. */
 	readonly titles: "prompt" | "model";
 	readonly commands?: readonly SlashCommand[];
 	/** Notices for clients in the first turn of this process. */
 	readonly startNotices?: readonly StartNotice[];
-	/** Repetitions of a prompt after the first run; 0 for none, -1 lets the model decide. */
-	readonly loopIterations: number;
 	readonly turns?: TurnOptions;
 	readonly keys: SessionKeys;
 	/** Renders the system prompt of a new session, or that of a subagent type without its role. */

@@ -1,22 +1,21 @@
 // What agents work with: budgets, the file history, background tasks and subagents.
 
 import type { TaskOperations } from "../../core/tools/operations.ts";
-import { startAgentTask } from "../background/agent-task.ts";
+import { type AgentStarter, startAgentTask } from "../background/agent-task.ts";
 import { BackgroundTasks } from "../background/background-tasks.ts";
 import { LiveOutput } from "../background/live-output.ts";
 import { Notifications } from "../background/notifications.ts";
 import { createTaskOperations } from "../background/task-operations.ts";
 import { describeTaskSource } from "../background/task-source.ts";
-import type { AgentStarter } from "../background/task-start.ts";
 import type { BudgetState } from "../budgets/budget-meter.ts";
 import { Budgets } from "../budgets/budgets.ts";
 import { SessionFiles } from "../rewind/session-files.ts";
 import { createSubagents, type Subagents } from "../subagents/subagents.ts";
 import type { AgentServices } from "../turn/turn-dependencies.ts";
-import { type SessionOperations, toMediaOperations } from "./operations.ts";
+import { toMediaOperations } from "./operations.ts";
 import type { SessionDecisions } from "./session-decisions.ts";
 import type { SessionEvents } from "./session-events.ts";
-import type { SessionParts } from "./session-parts.ts";
+import type { SessionOperations, SessionParts } from "./session-parts.ts";
 
 export class SessionWork {
 	readonly budgets: Budgets;
@@ -26,7 +25,6 @@ export class SessionWork {
 	readonly taskOperations: TaskOperations;
 	readonly sessionFiles: SessionFiles;
 	readonly services: AgentServices;
-	/** For the main agent: what it starts, in turns and in the background. */
 	readonly operations: Omit<SessionOperations, "mail" | "media">;
 
 	constructor(parts: SessionParts, events: SessionEvents, decisions: SessionDecisions) {
@@ -69,7 +67,7 @@ export class SessionWork {
 		};
 		const { services } = this;
 		const subagents = createOwnSubagents(parts, events, decisions, services);
-		const runAgent: AgentStarter["runAgent"] = (work) => startAgentTask(work, { stored, services, clock, log });
+		const runAgent: AgentStarter["runAgent"] = (work) => startAgentTask(work, services, log);
 		this.operations = {
 			...decisions.operations,
 			agents: {
@@ -82,7 +80,7 @@ export class SessionWork {
 }
 
 function createOwnSubagents(
-	{ subagents, systemPrompt, stored, identifiers, clock }: SessionParts,
+	{ subagents, systemPrompt, identifiers }: SessionParts,
 	events: SessionEvents,
 	{ operations, hooks }: SessionDecisions,
 	services: AgentServices,
@@ -98,10 +96,8 @@ function createOwnSubagents(
 		toolLimits: () => turn.running?.options.tools,
 		turnId: () => turn.id,
 		systemPrompt,
-		stored,
 		services,
 		hooks,
 		identifiers,
-		clock,
 	});
 }

@@ -57,7 +57,6 @@ export class SideQuestions {
 		return null;
 	}
 
-	/** Ends the open questions and waits for them. */
 	async stop(): Promise<void> {
 		this.#stopping.abort();
 		await Promise.allSettled(this.#open);

@@ -10,7 +10,7 @@ import { withRole } from "../../core/definitions/system-prompt.ts";
 import type { Model } from "../../core/models/model.ts";
 import type { AgentRequest, MailOperations } from "../../core/tools/operations.ts";
 import type { Tool } from "../../core/tools/tool.ts";
-import type { StoredAgent, StoredSession } from "../../ports/store/session-store.ts";
+import type { StoredAgent } from "../../ports/store/session-store.ts";
 import type { ChosenModel } from "../session/session-model.ts";
 import type { HookRunner } from "../turn/hook-runner.ts";
 import { createMailbox, mailboxOf } from "../turn/mailbox.ts";
@@ -34,10 +34,9 @@ export interface RunSettings {
 	systemPrompt(type: AgentType): Promise<string>;
 	/** The repository state in a few lines; empty without a repository. */
 	describeRepository(signal: AbortSignal): Promise<string>;
-	readonly stored: StoredSession;
+	readonly services: AgentServices;
 	readonly hooks: HookRunner;
 	readonly identifiers: Identifiers;
-	readonly clock: Clock;
 }
 
 /** Reports with fewer characters are requested again. */
@@ -68,7 +67,8 @@ type Preparation =
 	| { readonly ok: false; readonly refusal: AgentRefusal };
 
 export async function prepareAgent(request: AgentRequest, settings: RunSettings): Promise<Preparation> {
-	const { stored, types, identifiers, clock } = settings;
+	const { types, identifiers } = settings;
+	const { stored, clock } = settings.services;
 	const toolLimits = settings.toolLimits?.();
 	const refuse = (message: string, brief: AgentRefusal["brief"]): Preparation => ({
 		ok: false,
@@ -125,7 +125,8 @@ export async function runAgent(
 	settings: RunSettings,
 	signal: AbortSignal,
 ): Promise<FinishedRun> {
-	const { hooks, clock } = settings;
+	const { hooks } = settings;
+	const { clock } = settings.services;
 	const { services, turnId } = place;
 	const { id, stored, type } = prepared;
 	const path = [{ parentToolCallId: place.toolCallId, agentId: id, subagentType: type.name }];

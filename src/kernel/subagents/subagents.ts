@@ -1,7 +1,6 @@
 // The subagents of a session: decides which may run, limits concurrency, and allows one run per subagent at a time.
 import { type ToolReturn, toolError } from "../../api/values/content.ts";
 import type { AgentOperations, AgentRequest } from "../../core/tools/operations.ts";
-import type { AgentServices } from "../turn/turn-dependencies.ts";
 import { cutOff, type ReportedAgent } from "./subagent-report.ts";
 import {
 	type AgentRefusal,
@@ -13,12 +12,11 @@ import {
 	runAgent,
 } from "./subagent-run.ts";
 
-export interface SubagentParts extends Omit<RunSettings, "stored" | "hooks" | "identifiers" | "clock"> {
+export interface SubagentParts extends Omit<RunSettings, "services" | "hooks" | "identifiers"> {
 	readonly parallel: number;
 }
 
 export interface SubagentSettings extends RunSettings, SubagentParts {
-	readonly services: AgentServices;
 	turnId(): string | null;
 }
 

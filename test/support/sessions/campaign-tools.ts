@@ -12,7 +12,7 @@ import { createAskUserQuestion } from "../../../src/core/tools/session/ask-user-
 import { createEnterPlanMode, createExitPlanMode } from "../../../src/core/tools/session/plan-mode.ts";
 import type { OpenedCall, Tool, ToolEnvironment } from "../../../src/core/tools/tool.ts";
 import { defineTool, readOnly } from "../../../src/core/tools/tool-definition.ts";
-import type { SessionOperations } from "../../../src/kernel/session/operations.ts";
+import type { SessionOperations } from "../../../src/kernel/session/session-parts.ts";
 import type { Files } from "../../../src/ports/files/port.ts";
 import { noProcesses, noSecrets, noWeb } from "./session-doubles.ts";
 

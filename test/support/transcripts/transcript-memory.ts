@@ -194,7 +194,10 @@ export async function openSession(
 	const parts = await composeSession(heldSession(stored), options, configuration, hostServices, {
 		clientName: () => null,
 		findRuleFiles: (workDir) => findRuleFiles(configuration.permission, workDir, hostServices),
-		findSkills: (search) => discoverSkills({ ...search, files: search.files(), builtIn }),
+		findSkills: (search) => {
+			const { extraSkillDirs, mergeAllAvailableSkills: mergeAll } = configuration;
+			return discoverSkills({ ...hostServices, ...search, extraSkillDirs, mergeAll, files: search.files(), builtIn });
+		},
 		readContext: (id) => store.readContext(place.workDir, id),
 		withModel: () => Promise.reject(new Error("nobody chooses a model here")),
 		serverPool: () => Promise.reject(new Error("there are no servers here")),
