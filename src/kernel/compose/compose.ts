@@ -11,7 +11,6 @@ import { guardEditor } from "../../ports/files/editor-files.ts";
 import type { Files } from "../../ports/files/port.ts";
 import { withTrustedPath } from "../../ports/processes/search-path.ts";
 import type { SharedSession } from "../../ports/store/shared-session.ts";
-import type { HistorySpace } from "../../ports/workspace/history-space.ts";
 import type { Configuration } from "../../settings/config/configuration.ts";
 import { composeBudgets } from "../budgets/budget-options.ts";
 import type { DecisionParts, LimitParts, SessionParts } from "../session/session-parts.ts";
@@ -190,9 +189,6 @@ function composeSystemPrompt(composition: Composition): SessionParts["systemProm
 	};
 }
 
-/** File history space shared by the sessions of a kernel. */
-const historySpaces = new WeakMap<HostServices, HistorySpace>();
-
 /** Loaded with the first call that may change something. */
 function composeHistory({ stored, configuration, hostServices }: Composition): SessionParts["openHistory"] {
 	const { rewind } = configuration.agentwire;
@@ -210,9 +206,7 @@ function composeHistory({ stored, configuration, hostServices }: Composition): S
 		const { historyPlace: place } = stored;
 		const limit = rewind.maxDatabaseBytes;
 		const sessions = path.resolve(directory, "../..");
-		const space =
-			historySpaces.get(hostServices) ?? new HistorySpace({ sessions, limit: rewind.maxTotalBytes, clock, log });
-		historySpaces.set(hostServices, space);
+		const space = HistorySpace.shared({ sessions, limit: rewind.maxTotalBytes, clock, log });
 		return new FileHistory({
 			directory: own,
 			mirror: place === undefined ? undefined : new HistoryMirror({ place, directory: own, limit, log }),

@@ -64,6 +64,13 @@ it("keeps histories in use, also those of other processes, even above the limit"
 	expect(await left()).toEqual(["current", "other"]);
 });
 
+it("keeps what another session of the process uses", async () => {
+	const shared = () => HistorySpace.shared({ sessions, limit: 10 * mebibyte, clock, log: silentLog });
+	await shared().note(await store("idle", 3), 6 * mebibyte);
+	await shared().note(await store("current", 0), 6 * mebibyte);
+	expect(await left()).toEqual(["current", "idle"]);
+});
+
 it("leaves the rest of a session, and sessions without a history, alone", async () => {
 	await mkdir(path.join(sessions, "project", "plain"), { recursive: true });
 	await writeFile(path.join(sessions, "project", "plain", "journal.jsonl"), "");

@@ -28,6 +28,8 @@ interface StoredHistory {
 	readonly usedAt: number;
 }
 
+const spaces = new Map<string, HistorySpace>();
+
 export class HistorySpace {
 	readonly #settings: HistorySpaceSettings;
 	readonly #noted = new Map<string, number>();
@@ -35,6 +37,14 @@ export class HistorySpace {
 
 	constructor(settings: HistorySpaceSettings) {
 		this.#settings = settings;
+	}
+
+	/** The one of the process for these sessions: it knows which histories the process uses. */
+	static shared(settings: HistorySpaceSettings): HistorySpace {
+		const name = JSON.stringify([settings.sessions, settings.limit]);
+		const space = spaces.get(name) ?? new HistorySpace(settings);
+		spaces.set(name, space);
+		return space;
 	}
 
 	/** Records the size of a history in use, and removes others when the total exceeds the limit. Never fails. */
