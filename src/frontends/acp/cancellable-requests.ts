@@ -20,8 +20,8 @@ export class CancellableRequests {
 	}
 
 	/** Ignores the id of an answered or uncancelable request. */
-	cancel(id: string | number): void {
-		this.#running.get(keyOf(id))?.abort();
+	cancel(id: string | number | null): void {
+		if (id !== null) this.#running.get(keyOf(id))?.abort();
 	}
 
 	cancelAll(): void {

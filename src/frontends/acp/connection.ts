@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import type { Peer } from "../../ports/rpc/connection.ts";
-import type { RpcId } from "../../ports/rpc/envelope.ts";
-import { defineMethod, type Method, type MethodTable } from "../../ports/rpc/methods.ts";
+import type { MethodTable } from "../../ports/rpc/methods.ts";
 import type { HostApi, SharedConnection } from "../shared/dialect.ts";
+import { createMethodTable, done, type Handlers } from "../shared/method-table.ts";
 import { CancellableRequests } from "./cancellable-requests.ts";
 import { plainCodec } from "./codec.ts";
 import { acpProtocol } from "./protocol.ts";
@@ -19,11 +19,6 @@ const unknownClient: AttachedClient = {
 	createCodec: () => plainCodec,
 };
 
-async function done(work: Promise<void>): Promise<Record<string, never>> {
-	await work;
-	return {};
-}
-
 export class AcpConnection implements SharedConnection {
 	readonly methods: MethodTable;
 	readonly #kernelApi: HostApi;
@@ -37,7 +32,7 @@ export class AcpConnection implements SharedConnection {
 		const client = () => this.#client;
 		this.#sessions = new SessionRequests(kernelApi, peer, client, this.#requests);
 		this.#signIn = new SignIn(kernelApi, peer, client);
-		this.methods = new Map<string, Method>([...this.#rows(), ...this.#sessionRows()]);
+		this.methods = createMethodTable(shapes, this.#handlers());
 	}
 
 	abortPending(): void {
@@ -52,107 +47,37 @@ export class AcpConnection implements SharedConnection {
 		this.#sessions.leave();
 	}
 
-	#rows(): readonly (readonly [string, Method])[] {
-		return [
-			["initialize", defineMethod({ ...shapes.initialize, handle: (params) => this.#initialize(params) })],
-			[
-				"authenticate",
-				defineMethod({
-					...shapes.authenticate,
-					handle: ({ methodId }, _respond, id) =>
-						this.#requests.run(id, (signal) => this.#authenticate(methodId, id, signal)),
-				}),
-			],
-			["logout", defineMethod({ ...shapes.logout, handle: () => this.#signIn.signOut() })],
-			[
-				"$/cancel_request",
-				defineMethod({
-					...shapes["$/cancel_request"],
-					handle: async ({ requestId }) => {
-						if (requestId !== null) this.#requests.cancel(requestId);
-					},
-				}),
-			],
-		];
-	}
-
-	#sessionRows(): readonly (readonly [string, Method])[] {
+	#handlers(): Handlers<typeof shapes> {
 		const sessions = this.#sessions;
-		return [
-			[
-				"session/new",
-				defineMethod({
-					...shapes["session/new"],
-					handle: (params, respond) =>
-						sessions.create(params, (sessionId, choices) => respond({ sessionId, ...choices.result() })),
+		const requests = this.#requests;
+		return {
+			initialize: (params) => this.#initialize(params),
+			authenticate: ({ methodId }, _, id) => requests.run(id, (signal) => done(this.#signIn.run(methodId, id, signal))),
+			logout: () => this.#signIn.signOut(),
+			"session/new": (params, respond) =>
+				sessions.create(params, (sessionId, choices) => respond({ sessionId, ...choices.result() })),
+			"session/load": (params, respond, id) =>
+				sessions.open(params, true, (_, choices) => respond(choices.result()), id),
+			"session/resume": (params, respond, id) =>
+				sessions.open(params, false, (_, choices) => respond(choices.result()), id),
+			"session/list": (params) => sessions.list(params),
+			"session/delete": ({ sessionId }) => done(sessions.delete(sessionId)),
+			"session/close": ({ sessionId }) => done(sessions.close(sessionId)),
+			"session/fork": (params, respond, id) =>
+				sessions.fork(params, (sessionId, choices) => respond({ sessionId, ...choices.result() }), id),
+			"session/prompt": (params, _, id) => requests.run(id, (signal) => sessions.prompt(params, signal)),
+			"session/cancel": ({ sessionId }) => sessions.cancel(sessionId),
+			"session/set_mode": ({ sessionId, modeId }) =>
+				done(sessions.using(sessionId, ({ choices }) => choices.setMode(modeId))),
+			"session/set_config_option": ({ sessionId, configId, value }) =>
+				sessions.using(sessionId, async ({ choices }) => {
+					await choices.set(configId, value);
+					return { configOptions: choices.options() };
 				}),
-			],
-			[
-				"session/load",
-				defineMethod({
-					...shapes["session/load"],
-					handle: (params, respond, id) => sessions.open(params, true, (_, choices) => respond(choices.result()), id),
-				}),
-			],
-			[
-				"session/resume",
-				defineMethod({
-					...shapes["session/resume"],
-					handle: (params, respond, id) => sessions.open(params, false, (_, choices) => respond(choices.result()), id),
-				}),
-			],
-			["session/list", defineMethod({ ...shapes["session/list"], handle: (params) => sessions.list(params) })],
-			[
-				"session/delete",
-				defineMethod({ ...shapes["session/delete"], handle: ({ sessionId }) => done(sessions.delete(sessionId)) }),
-			],
-			[
-				"session/close",
-				defineMethod({ ...shapes["session/close"], handle: ({ sessionId }) => done(sessions.close(sessionId)) }),
-			],
-			[
-				"session/fork",
-				defineMethod({
-					...shapes["session/fork"],
-					handle: (params, respond, id) =>
-						sessions.fork(params, (sessionId, choices) => respond({ sessionId, ...choices.result() }), id),
-				}),
-			],
-			[
-				"session/prompt",
-				defineMethod({
-					...shapes["session/prompt"],
-					handle: (params, _, id) => this.#requests.run(id, (signal) => sessions.prompt(params, signal)),
-				}),
-			],
-			[
-				"session/cancel",
-				defineMethod({ ...shapes["session/cancel"], handle: ({ sessionId }) => sessions.cancel(sessionId) }),
-			],
-			[
-				"session/set_mode",
-				defineMethod({
-					...shapes["session/set_mode"],
-					handle: ({ sessionId, modeId }) => done(sessions.using(sessionId, ({ choices }) => choices.setMode(modeId))),
-				}),
-			],
-			[
-				"session/set_config_option",
-				defineMethod({
-					...shapes["session/set_config_option"],
-					handle: ({ sessionId, configId, value }) =>
-						sessions.using(sessionId, async ({ choices }) => {
-							await choices.set(configId, value);
-							return { configOptions: choices.options() };
-						}),
-				}),
-			],
-			[
-				"_session/steering",
-				defineMethod({ ...shapes["_session/steering"], handle: (params) => sessions.steer(params) }),
-			],
-			["_session/rewind", defineMethod({ ...shapes["_session/rewind"], handle: (params) => sessions.rewind(params) })],
-		];
+			"_session/steering": (params) => sessions.steer(params),
+			"_session/rewind": (params) => sessions.rewind(params),
+			"$/cancel_request": async ({ requestId }) => requests.cancel(requestId),
+		};
 	}
 
 	/** May be repeated; its capabilities apply to sessions first used later. */
@@ -175,10 +100,5 @@ export class AcpConnection implements SharedConnection {
 			authMethods: [...signInMethods(clientCapabilities)],
 			_meta: { steering: { supported: true }, rewind: { supported: true } },
 		};
-	}
-
-	async #authenticate(methodId: string, id: RpcId | null, signal: AbortSignal): Promise<Record<string, never>> {
-		await this.#signIn.run(methodId, id, signal);
-		return {};
 	}
 }

@@ -4,8 +4,9 @@ import { type ContentPart, mediaPart, textPart, type UserInput } from "../../api
 import type { TurnStartOptions } from "../../api/values/turn-options.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { Peer } from "../../ports/rpc/connection.ts";
-import { defineMethod, type Method, type MethodTable } from "../../ports/rpc/methods.ts";
+import type { MethodTable } from "../../ports/rpc/methods.ts";
 import type { HostApi, SharedConnection } from "../shared/dialect.ts";
+import { createMethodTable, done, type Handlers } from "../shared/method-table.ts";
 import { codexProtocol } from "./protocol.ts";
 import { codexProtocolVersion } from "./protocol-version.ts";
 import type { ThreadClient } from "./thread.ts";
@@ -31,7 +32,7 @@ export class CodexConnection implements SharedConnection {
 		this.#kernelApi = kernelApi;
 		this.#place = place;
 		this.#threads = new Threads(kernelApi, peer, place, () => this.#initialized());
-		this.methods = new Map<string, Method>([...this.#rows(), ...this.#threadRows(), ...this.#turnRows()]);
+		this.methods = createMethodTable(shapes, this.#handlers());
 	}
 
 	abortPending(): void {}
@@ -44,166 +45,54 @@ export class CodexConnection implements SharedConnection {
 		this.#threads.leave();
 	}
 
-	#rows(): readonly (readonly [string, Method])[] {
-		return [
-			["initialize", defineMethod({ ...shapes.initialize, handle: async (params) => this.#initialize(params) })],
-			["initialized", defineMethod({ ...shapes.initialized, handle: async () => {} })],
-			["model/list", defineMethod({ ...shapes["model/list"], handle: () => this.#models() })],
-			[
-				"account/read",
-				defineMethod({
-					...shapes["account/read"],
-					handle: async () => ({ account: null, requiresOpenaiAuth: false as const }),
-				}),
-			],
-			[
-				"account/login/cancel",
-				defineMethod({ ...shapes["account/login/cancel"], handle: async () => ({ status: "notFound" as const }) }),
-			],
-			["account/logout", defineMethod({ ...shapes["account/logout"], handle: async () => ({}) })],
-		];
+	#handlers(): Handlers<typeof shapes> {
+		const threads = this.#threads;
+		return {
+			initialize: async (params) => this.#initialize(params),
+			initialized: async () => {},
+			"thread/start": (params) => this.#startThread(params),
+			"thread/resume": async ({ threadId, excludeTurns, ...wishes }) =>
+				await this.#ready().resume(threadId, wishes, excludeTurns !== true),
+			"thread/fork": async ({ threadId, lastTurnId, excludeTurns, ...wishes }) => {
+				const ready = this.#ready();
+				if (lastTurnId !== null) throw unsupported("thread/fork with lastTurnId", "A fork has the whole thread.");
+				return await ready.fork(threadId, wishes, excludeTurns !== true);
+			},
+			"thread/revert": async ({ threadId, beforeTurnId }) => ({ thread: await threads.revert(threadId, beforeTurnId) }),
+			"thread/list": async ({ cwd, cursor, limit, archived }) =>
+				await this.#ready().list(cwd, cursor, limit, archived === true),
+			"thread/read": async ({ threadId, includeTurns }) => ({
+				thread: await this.#ready().read(threadId, includeTurns === true),
+			}),
+			"thread/archive": async ({ threadId }) => await done(this.#ready().archive(threadId)),
+			"thread/unarchive": async ({ threadId }) => ({ thread: await this.#ready().unarchive(threadId) }),
+			"thread/name/set": async ({ threadId, name: title }) =>
+				await done(this.#ready().using(threadId, ({ session }) => session.send({ type: "title.set", title }))),
+			"thread/goal/set": async ({ threadId, ...change }) => ({
+				goal: await threads.get(threadId).setGoal(change, this.#kernelApi.clock.now()),
+			}),
+			"thread/goal/clear": async ({ threadId }) => ({ cleared: threads.get(threadId).clearGoal() }),
+			"thread/compact/start": async ({ threadId }) => await done(threads.get(threadId).startTurn("/compact", {}, null)),
+			"turn/start": (params) => this.#startTurn(params),
+			"turn/steer": async ({ threadId, expectedTurnId, input }) => {
+				await this.#checkTurn(threadId, expectedTurnId);
+				await threads.get(threadId).handle.session.send({ type: "turn.steer", input: toInput(input) });
+				return { turnId: expectedTurnId };
+			},
+			"turn/interrupt": async ({ threadId, turnId }) => {
+				await this.#checkTurn(threadId, turnId);
+				return await done(threads.get(threadId).handle.session.send({ type: "turn.cancel" }));
+			},
+			"model/list": () => this.#models(),
+			"account/read": async () => ({ account: null, requiresOpenaiAuth: false }),
+			"account/login/cancel": async () => ({ status: "notFound" }),
+			"account/logout": async () => ({}),
+		};
 	}
 
-	#threadRows(): readonly (readonly [string, Method])[] {
-		const threads = this.#threads;
-		return [
-			["thread/start", defineMethod({ ...shapes["thread/start"], handle: (params) => this.#startThread(params) })],
-			[
-				"thread/resume",
-				defineMethod({
-					...shapes["thread/resume"],
-					handle: async ({ threadId, excludeTurns, ...wishes }) => {
-						this.#initialized();
-						return await threads.resume(threadId, wishes, excludeTurns !== true);
-					},
-				}),
-			],
-			[
-				"thread/fork",
-				defineMethod({
-					...shapes["thread/fork"],
-					handle: async ({ threadId, lastTurnId, excludeTurns, ...wishes }) => {
-						this.#initialized();
-						if (lastTurnId !== null) throw unsupported("thread/fork with lastTurnId", "A fork has the whole thread.");
-						return await threads.fork(threadId, wishes, excludeTurns !== true);
-					},
-				}),
-			],
-			[
-				"thread/revert",
-				defineMethod({
-					...shapes["thread/revert"],
-					handle: async ({ threadId, beforeTurnId }) => ({ thread: await threads.revert(threadId, beforeTurnId) }),
-				}),
-			],
-			[
-				"thread/list",
-				defineMethod({
-					...shapes["thread/list"],
-					handle: async ({ cwd, cursor, limit, archived }) => {
-						this.#initialized();
-						return await threads.list(cwd, cursor, limit, archived === true);
-					},
-				}),
-			],
-			[
-				"thread/read",
-				defineMethod({
-					...shapes["thread/read"],
-					handle: async ({ threadId, includeTurns }) => {
-						this.#initialized();
-						return { thread: await threads.read(threadId, includeTurns === true) };
-					},
-				}),
-			],
-			[
-				"thread/archive",
-				defineMethod({
-					...shapes["thread/archive"],
-					handle: async ({ threadId }) => {
-						this.#initialized();
-						await threads.archive(threadId);
-						return {};
-					},
-				}),
-			],
-			[
-				"thread/unarchive",
-				defineMethod({
-					...shapes["thread/unarchive"],
-					handle: async ({ threadId }) => {
-						this.#initialized();
-						return { thread: await threads.unarchive(threadId) };
-					},
-				}),
-			],
-			[
-				"thread/name/set",
-				defineMethod({
-					...shapes["thread/name/set"],
-					handle: async ({ threadId, name: title }) => {
-						this.#initialized();
-						await threads.using(threadId, ({ session }) => session.send({ type: "title.set", title }));
-						return {};
-					},
-				}),
-			],
-			[
-				"thread/goal/set",
-				defineMethod({
-					...shapes["thread/goal/set"],
-					handle: async ({ threadId, ...change }) => ({
-						goal: await threads.get(threadId).setGoal(change, this.#kernelApi.clock.now()),
-					}),
-				}),
-			],
-			[
-				"thread/goal/clear",
-				defineMethod({
-					...shapes["thread/goal/clear"],
-					handle: async ({ threadId }) => ({ cleared: threads.get(threadId).clearGoal() }),
-				}),
-			],
-			[
-				"thread/compact/start",
-				defineMethod({
-					...shapes["thread/compact/start"],
-					handle: async ({ threadId }) => {
-						await threads.get(threadId).startTurn("/compact", {}, null);
-						return {};
-					},
-				}),
-			],
-		];
-	}
-
-	#turnRows(): readonly (readonly [string, Method])[] {
-		const threads = this.#threads;
-		return [
-			["turn/start", defineMethod({ ...shapes["turn/start"], handle: (params) => this.#startTurn(params) })],
-			[
-				"turn/steer",
-				defineMethod({
-					...shapes["turn/steer"],
-					handle: async ({ threadId, expectedTurnId, input }) => {
-						await this.#checkTurn(threadId, expectedTurnId);
-						await threads.get(threadId).handle.session.send({ type: "turn.steer", input: toInput(input) });
-						return { turnId: expectedTurnId };
-					},
-				}),
-			],
-			[
-				"turn/interrupt",
-				defineMethod({
-					...shapes["turn/interrupt"],
-					handle: async ({ threadId, turnId }) => {
-						await this.#checkTurn(threadId, turnId);
-						await threads.get(threadId).handle.session.send({ type: "turn.cancel" });
-						return {};
-					},
-				}),
-			],
-		];
+	#ready(): Threads {
+		this.#initialized();
+		return this.#threads;
 	}
 
 	#initialized(): ThreadClient {

@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import type { Peer } from "../../../ports/rpc/connection.ts";
-import type { RpcId } from "../../../ports/rpc/envelope.ts";
-import { defineMethod, type Method, type MethodTable, type Respond } from "../../../ports/rpc/methods.ts";
+import type { MethodTable, Respond } from "../../../ports/rpc/methods.ts";
 import type { DialectConnection, HostApi } from "../../shared/dialect.ts";
+import { createMethodTable, done, type Handlers } from "../../shared/method-table.ts";
 import { CancellableRequests } from "../cancellable-requests.ts";
 import { RequestCancelledError, VersionError } from "../errors.ts";
 import type { AttachedClient } from "../sessions/attached-session.ts";
@@ -47,7 +47,7 @@ export class DraftConnection implements DialectConnection {
 		const client = () => this.#client;
 		this.#sessions = new SessionRequests(kernelApi, peer, client, this.#requests);
 		this.#signIn = new SignIn(kernelApi, peer, client);
-		this.methods = new Map<string, Method>([...this.#rows(), ...this.#sessionRows()]);
+		this.methods = createMethodTable(shapes, this.#handlers());
 	}
 
 	abortPending(): void {
@@ -58,103 +58,31 @@ export class DraftConnection implements DialectConnection {
 		return this.#sessions.drained();
 	}
 
-	#rows(): readonly (readonly [string, Method])[] {
-		return [
-			["initialize", defineMethod({ ...shapes.initialize, handle: (params) => this.#initialize(params) })],
-			[
-				"auth/login",
-				defineMethod({
-					...shapes["auth/login"],
-					handle: ({ methodId }, _, id) => this.#requests.run(id, (signal) => this.#login(methodId, id, signal)),
-				}),
-			],
-			["auth/logout", defineMethod({ ...shapes["auth/logout"], handle: () => this.#signIn.signOut() })],
-			[
-				"$/cancel_request",
-				defineMethod({
-					...shapes["$/cancel_request"],
-					handle: async ({ requestId }) => {
-						if (requestId !== null) this.#requests.cancel(requestId);
-					},
-				}),
-			],
-		];
-	}
-
-	#sessionRows(): readonly (readonly [string, Method])[] {
+	#handlers(): Handlers<typeof shapes> {
 		const sessions = this.#sessions;
-		return [
-			[
-				"session/new",
-				defineMethod({
-					...shapes["session/new"],
-					handle: (params, respond) =>
-						sessions.create(params, (sessionId, choices) => respond({ sessionId, ...toResult(choices) })),
+		const requests = this.#requests;
+		return {
+			initialize: (params) => this.#initialize(params),
+			"auth/login": ({ methodId }, _, id) => requests.run(id, (signal) => done(this.#signIn.run(methodId, id, signal))),
+			"auth/logout": () => this.#signIn.signOut(),
+			"session/new": (params, respond) =>
+				sessions.create(params, (sessionId, choices) => respond({ sessionId, ...toResult(choices) })),
+			"session/resume": ({ replayFrom, ...params }, respond, id) =>
+				sessions.open(params, replayFrom !== null, (_, choices) => respond(toResult(choices)), id),
+			"session/list": (params) => sessions.list(params),
+			"session/delete": ({ sessionId }) => done(sessions.delete(sessionId)),
+			"session/close": ({ sessionId }) => done(sessions.close(sessionId)),
+			"session/fork": (params, respond, id) =>
+				sessions.fork(params, (sessionId, choices) => respond({ sessionId, ...toResult(choices) }), id),
+			"session/prompt": (params, respond, id) => requests.run(id, (signal) => this.#prompt(params, respond, signal)),
+			"session/cancel": ({ sessionId }) => sessions.cancel(sessionId),
+			"session/set_config_option": ({ sessionId, configId, value }) =>
+				sessions.using(sessionId, async ({ choices }) => {
+					await choices.set(configId, value);
+					return toResult(choices);
 				}),
-			],
-			[
-				"session/resume",
-				defineMethod({
-					...shapes["session/resume"],
-					handle: ({ replayFrom, ...params }, respond, id) =>
-						sessions.open(params, replayFrom !== null, (_, choices) => respond(toResult(choices)), id),
-				}),
-			],
-			["session/list", defineMethod({ ...shapes["session/list"], handle: (params) => sessions.list(params) })],
-			[
-				"session/delete",
-				defineMethod({
-					...shapes["session/delete"],
-					handle: async ({ sessionId }) => {
-						await sessions.delete(sessionId);
-						return {};
-					},
-				}),
-			],
-			[
-				"session/close",
-				defineMethod({
-					...shapes["session/close"],
-					handle: async ({ sessionId }) => {
-						await sessions.close(sessionId);
-						return {};
-					},
-				}),
-			],
-			[
-				"session/fork",
-				defineMethod({
-					...shapes["session/fork"],
-					handle: (params, respond, id) =>
-						sessions.fork(params, (sessionId, choices) => respond({ sessionId, ...toResult(choices) }), id),
-				}),
-			],
-			[
-				"session/prompt",
-				defineMethod({
-					...shapes["session/prompt"],
-					handle: (params, respond, id) => this.#requests.run(id, (signal) => this.#prompt(params, respond, signal)),
-				}),
-			],
-			[
-				"session/cancel",
-				defineMethod({
-					...shapes["session/cancel"],
-					handle: ({ sessionId }) => sessions.cancel(sessionId),
-				}),
-			],
-			[
-				"session/set_config_option",
-				defineMethod({
-					...shapes["session/set_config_option"],
-					handle: ({ sessionId, configId, value }) =>
-						sessions.using(sessionId, async ({ choices }) => {
-							await choices.set(configId, value);
-							return toResult(choices);
-						}),
-				}),
-			],
-		];
+			"$/cancel_request": async ({ requestId }) => requests.cancel(requestId),
+		};
 	}
 
 	async #initialize({ protocolVersion, capabilities, info }: wire.InitializeParams): Promise<wire.InitializeResult> {
@@ -178,11 +106,6 @@ export class DraftConnection implements DialectConnection {
 			},
 			authMethods: signInMethods(this.#client.capabilities).map(encodeAuthMethod),
 		};
-	}
-
-	async #login(methodId: string, id: RpcId | null, signal: AbortSignal): Promise<object> {
-		await this.#signIn.run(methodId, id, signal);
-		return {};
 	}
 
 	async #prompt(
