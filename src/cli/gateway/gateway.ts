@@ -11,7 +11,7 @@ import { createTokens, tokenFile } from "../../frontends/gateway/access/tokens.t
 import { type Gateway, type GatewayOptions, startGateway } from "../../frontends/gateway/gateway.ts";
 import type { Operations } from "../../frontends/gateway/operations.ts";
 import { readPage } from "../../frontends/gateway/page.ts";
-import { createQueueStore } from "../../frontends/gateway/queue-store.ts";
+import { createQueueStore } from "../../frontends/gateway/queues/queue-store.ts";
 import type { Setup } from "../../frontends/gateway/setup.ts";
 import type { Converse } from "../../frontends/gateway/sockets/sockets.ts";
 import type { HostApi } from "../../frontends/shared/dialect.ts";

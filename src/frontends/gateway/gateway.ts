@@ -1,5 +1,4 @@
 // Requests are POSTs, events are server-sent events; access is checked before a request is processed.
-import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { SessionsApi } from "../../api/kernel.ts";
@@ -18,9 +17,9 @@ import { HttpServer, type TlsFiles } from "./http-server.ts";
 import { type CallMethod, createMethods, type FindDirectories, type ListWorkers } from "./methods.ts";
 import { type Operations, sendHealth, sendText, toHealthPath } from "./operations.ts";
 import { type PageFiles, sendPageFile } from "./page.ts";
-import { PromptQueues } from "./prompt-queues.ts";
 import { answerBodySchema, attachOperation } from "./protocol.ts";
-import type { QueueStore } from "./queue-store.ts";
+import { PromptQueues } from "./queues/prompt-queues.ts";
+import type { QueueStore } from "./queues/queue-store.ts";
 import { Bodies, beginEvents, HttpRefusal, sendJson, sendRefusal, toStatus } from "./replies.ts";
 import { decoded, readPageRequest, readStreamOptions, toFacts } from "./requests.ts";
 import { type RequestTrace, RpcRequests } from "./rpc-requests.ts";
@@ -117,7 +116,7 @@ class Visits {
 	constructor(options: GatewayOptions) {
 		this.#options = options;
 		const { sessions, queues: store, clock, log } = options;
-		this.#queues = new PromptQueues({ sessions, store, newId: randomUUID, clock, log });
+		this.#queues = new PromptQueues({ sessions, store, clock, log });
 		this.#call = createMethods({ ...options, queues: this.#queues });
 		this.#calls = new RpcRequests({
 			...options,

@@ -1,5 +1,5 @@
 import type * as v from "valibot";
-import type { SessionHandle, SessionsApi } from "../../api/kernel.ts";
+import type { SessionsApi } from "../../api/kernel.ts";
 import {
 	type CallOrigin,
 	callOperation,
@@ -9,16 +9,9 @@ import {
 	toCreationOptions,
 	withSession,
 } from "../shared/public-operations.ts";
-import type { PromptQueues } from "./prompt-queues.ts";
-import {
-	isOwnMethod,
-	type MethodName,
-	type OwnMethodName,
-	ownMethods,
-	type Params,
-	type Result,
-	toShownQueue,
-} from "./protocol.ts";
+import { isOwnMethod, type MethodName, type OwnMethodName, ownMethods, type Params, type Result } from "./protocol.ts";
+import type { PromptQueues } from "./queues/prompt-queues.ts";
+import type { SessionQueue } from "./queues/session-queue.ts";
 import { available, type Setup, SignIn } from "./setup.ts";
 
 /** The running workers, each with the reason why it is unusable here; absent if usable. */
@@ -41,7 +34,7 @@ export type FindDirectories = (
 export interface MethodParts {
 	readonly sessions: SessionsApi;
 	readonly workers?: ListWorkers;
-	readonly queues: Omit<PromptQueues, "watch" | "close">;
+	readonly queues: Pick<PromptQueues, "use">;
 	readonly setup: Setup | null;
 	readonly findDirectories?: FindDirectories;
 	readonly server: { readonly name: string; readonly version: string };
@@ -53,16 +46,15 @@ type OwnHandlers = { readonly [N in OwnMethodName]: (params: Params<N>, origin: 
 export type CallMethod = (name: MethodName, params: unknown, origin: CallOrigin) => Promise<unknown>;
 
 export function createMethods({ sessions, workers, queues, setup, findDirectories, server }: MethodParts): CallMethod {
-	const look = <R>(id: string, work: (handle: SessionHandle) => Promise<R>) =>
-		withSession(sessions, id, { archived: true }, work);
-	const use = <R>(id: string, work: (handle: SessionHandle) => Promise<R>) => withSession(sessions, id, {}, work);
+	const queueOf = <R>(id: string, work: (queue: SessionQueue) => Promise<R>) =>
+		withSession(sessions, id, {}, () => queues.use(id, work));
 	const signIn = new SignIn(setup);
 	const shared = createOperationHandlers({ sessions, server });
 	const handlers = {
 		...shared,
 		"sessions.delete": async (params: Params<"sessions.delete">, origin: CallOrigin) => {
 			await shared["sessions.delete"](params, origin);
-			await queues.drop(params.sessionId);
+			await queues.use(params.sessionId, (queue) => queue.clear());
 			return null;
 		},
 	};
@@ -84,12 +76,13 @@ export function createMethods({ sessions, workers, queues, setup, findDirectorie
 			const running = await workers?.();
 			return running?.map(({ tags, ...worker }) => ({ ...worker, tags: [...tags] })) ?? null;
 		},
-		"queue.list": ({ sessionId }) => look(sessionId, async () => toShownQueue(await queues.list(sessionId))),
+		"queue.list": ({ sessionId }) =>
+			withSession(sessions, sessionId, { archived: true }, () => queues.use(sessionId, async (queue) => queue.shown())),
 		"queue.add": ({ sessionId, input, files = [] }, { turnKey }) =>
-			use(sessionId, () => queues.add(sessionId, input, files, turnKey)),
-		"queue.change": ({ sessionId, id, input }) => use(sessionId, () => queues.change(sessionId, id, input)),
-		"queue.remove": ({ sessionId, id }) => use(sessionId, () => queues.remove(sessionId, id)),
-		"queue.send": ({ sessionId, id }) => use(sessionId, () => queues.send(sessionId, id)),
+			queueOf(sessionId, (queue) => queue.add(input, files, turnKey ?? undefined)),
+		"queue.change": ({ sessionId, id, input }) => queueOf(sessionId, (queue) => queue.change(id, input)),
+		"queue.remove": ({ sessionId, id }) => queueOf(sessionId, (queue) => queue.remove(id)),
+		"queue.send": ({ sessionId, id }) => queueOf(sessionId, (queue) => queue.send(id)),
 	};
 	const callOwn = async <N extends OwnMethodName>(name: N, params: unknown, origin: CallOrigin): Promise<unknown> => {
 		const schema: v.GenericSchema<unknown, Params<N>> = ownMethods[name].params;

@@ -3,7 +3,6 @@ import * as v from "valibot";
 import { command, experimental, operations, query } from "../../api/operations.ts";
 import { answerSchema } from "../../api/values/interaction.ts";
 import { promptFileSchema } from "../../api/values/prompt-file.ts";
-import type { ShownQueue } from "./prompt-queues.ts";
 import { modelSchema, providerSchema, signInSchema } from "./setup.ts";
 
 const text = v.string();
@@ -23,6 +22,7 @@ export const queueSchema = v.object({
 	),
 	failure: v.nullable(text),
 });
+export type ShownQueue = v.InferOutput<typeof queueSchema>;
 
 export const ownMethods = {
 	"models.offered": experimental(
@@ -103,7 +103,3 @@ export function isOwnMethod(name: MethodName): name is OwnMethodName {
 
 /** The body of `POST /interactions/{id}`. */
 export const answerBodySchema = v.strictObject({ ...session, clientId: optional(text), answer: answerSchema });
-
-export function toShownQueue({ prompts, failure }: ShownQueue): v.InferOutput<typeof queueSchema> {
-	return { prompts: prompts.map((each) => ({ ...each, files: [...each.files] })), failure };
-}

@@ -9,7 +9,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { createPackageInstallation } from "../../../src/cli/installation/package.ts";
 import { connect, type HttpOptions, type Kernel } from "../../../src/client/client.ts";
 import { startGateway } from "../../../src/frontends/gateway/gateway.ts";
-import { createQueueStore } from "../../../src/frontends/gateway/queue-store.ts";
+import { createQueueStore } from "../../../src/frontends/gateway/queues/queue-store.ts";
 import { createHost } from "../../../src/host/create-host.ts";
 import { type Agent, createAgent } from "../../../src/index.ts";
 import { createMemoryFiles } from "../store/memory-files.ts";

@@ -7,7 +7,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { tokenCheckSpan } from "../../../src/frontends/gateway/access/token-watch.ts";
 import { startGateway } from "../../../src/frontends/gateway/gateway.ts";
 import type { Operations } from "../../../src/frontends/gateway/operations.ts";
-import { createQueueStore } from "../../../src/frontends/gateway/queue-store.ts";
+import { createQueueStore } from "../../../src/frontends/gateway/queues/queue-store.ts";
 import type { Setup } from "../../../src/frontends/gateway/setup.ts";
 import type { Converse } from "../../../src/frontends/gateway/sockets/sockets.ts";
 import { serveVisitor } from "../../../src/frontends/serve/serve-visitor.ts";

@@ -11,7 +11,7 @@ import { KernelError, kernelErrorCodes } from "../../../src/base/errors.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { startGateway } from "../../../src/frontends/gateway/gateway.ts";
-import { createQueueStore } from "../../../src/frontends/gateway/queue-store.ts";
+import { createQueueStore } from "../../../src/frontends/gateway/queues/queue-store.ts";
 import { heartbeat, mergeSpan } from "../../../src/frontends/gateway/streams/event-stream.ts";
 import type { PublicEvent } from "../../../src/frontends/shared/public-event.ts";
 import { offerSession } from "../host/remote-sessions.ts";

@@ -8,7 +8,7 @@ import type { Log } from "../../../base/log.ts";
 import { toErrorObject } from "../../shared/public-errors.ts";
 import { toPublicEvent } from "../../shared/public-event.ts";
 import { attachPublic, isMilestone, type PublicAttachment } from "../../shared/public-operations.ts";
-import type { PromptQueues } from "../prompt-queues.ts";
+import type { PromptQueues } from "../queues/prompt-queues.ts";
 import { mergeEvents } from "./delta-merging.ts";
 import type { EventSink } from "./event-sink.ts";
 

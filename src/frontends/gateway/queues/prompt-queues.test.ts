@@ -1,18 +1,19 @@
-import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
-import { isEvent, type StreamMessage } from "../../../test/support/gateway/gateway-client.ts";
-import { createGateway } from "../../../test/support/gateway/gateway-subject.ts";
-import { createFakeClock } from "../../../test/support/host/campaign-clock.ts";
-import { attachReader } from "../../../test/support/protocol/event-reader.ts";
-import { createHost } from "../../../test/support/sessions/session-host.ts";
-import { createMemoryFiles } from "../../../test/support/store/memory-files.ts";
-import type { ClientHook } from "../../api/values/hooks/hook.ts";
-import { createDeferred } from "../../base/deferred.ts";
-import { isRecord } from "../../base/json.ts";
-import { silentLog } from "../../base/log.ts";
-import { plainRequest } from "../../kernel/hosting/hosted-options.ts";
-import { PromptQueues, queueLimit, type ShownQueue } from "./prompt-queues.ts";
+import { isEvent, type StreamMessage } from "../../../../test/support/gateway/gateway-client.ts";
+import { createGateway } from "../../../../test/support/gateway/gateway-subject.ts";
+import { createFakeClock } from "../../../../test/support/host/campaign-clock.ts";
+import { attachReader } from "../../../../test/support/protocol/event-reader.ts";
+import { createHost } from "../../../../test/support/sessions/session-host.ts";
+import { createMemoryFiles } from "../../../../test/support/store/memory-files.ts";
+import type { ClientHook } from "../../../api/values/hooks/hook.ts";
+import { createDeferred } from "../../../base/deferred.ts";
+import { isRecord } from "../../../base/json.ts";
+import { silentLog } from "../../../base/log.ts";
+import { plainRequest } from "../../../kernel/hosting/hosted-options.ts";
+import type { ShownQueue } from "../protocol.ts";
+import { queueLimit } from "./prompt-list.ts";
+import { PromptQueues } from "./prompt-queues.ts";
 import { createQueueStore } from "./queue-store.ts";
 
 /** A hook that nobody answers: a turn waits for it until its client is gone. */
@@ -32,6 +33,8 @@ const isQueue =
 		message.name === "queue" && JSON.stringify(inputsOf(message)) === JSON.stringify(inputs);
 const isTurn = (input: string) => (message: StreamMessage) =>
 	message.data["type"] === "turn.started" && message.data["input"] === input;
+
+const shownBy = (queues: PromptQueues, sessionId: string) => queues.use(sessionId, async (queue) => queue.shown());
 
 async function createQueues() {
 	const place = await createGateway({ models: { m: { provider: "p", model: "echo", max_context_size: 100_000 } } });
@@ -175,13 +178,14 @@ describe("PromptQueues", () => {
 		const queues = new PromptQueues({
 			sessions: host,
 			store,
-			newId: () => "q",
 			clock: createFakeClock(),
 			log: silentLog,
 		});
-		await expect(queues.change("s", "a", "x".repeat(15 * 1024 * 1024))).rejects.toMatchObject({ code: "overloaded" });
-		await queues.change("s", "a", "changed");
-		expect((await queues.list("s")).prompts[0]).toMatchObject({ id: "a", input: "changed" });
+		await expect(queues.use("s", (queue) => queue.change("a", "x".repeat(15 * 1024 * 1024)))).rejects.toMatchObject({
+			code: "overloaded",
+		});
+		await queues.use("s", (queue) => queue.change("a", "changed"));
+		expect((await shownBy(queues, "s")).prompts[0]).toMatchObject({ id: "a", input: "changed" });
 	});
 
 	it("forgets a session that nobody looks at and for which nothing waits", async () => {
@@ -191,7 +195,6 @@ describe("PromptQueues", () => {
 		const queues = new PromptQueues({
 			sessions: host,
 			store,
-			newId: () => "q",
 			clock: createFakeClock(),
 			log: silentLog,
 		});
@@ -200,7 +203,7 @@ describe("PromptQueues", () => {
 		expect(await shown.promise).toEqual({ prompts: [], failure: null });
 		stop();
 		await nextTurn();
-		await queues.list("s");
+		await shownBy(queues, "s");
 		expect(read).toHaveBeenCalledTimes(2);
 	});
 
@@ -215,14 +218,13 @@ describe("PromptQueues", () => {
 		const queues = new PromptQueues({
 			sessions: host,
 			store,
-			newId: randomUUID,
 			clock: createFakeClock(),
 			log: silentLog,
 		});
-		await queues.add(session.id, "text: one", []);
+		await queues.use(session.id, (queue) => queue.add("text: one", []));
 		await client.event("turn.ended");
 		await nextTurn();
-		await queues.list(session.id);
+		await shownBy(queues, session.id);
 		expect(read).toHaveBeenCalledTimes(2);
 	});
 });
@@ -254,8 +256,8 @@ describe("a queue whose session's events cannot be read", () => {
 		});
 		const clock = createFakeClock();
 		const store = { read: async () => [], write: async () => {} };
-		const queues = new PromptQueues({ sessions: host, store, newId: randomUUID, clock, log: silentLog });
-		await queues.add(session.id, "text: second", []);
+		const queues = new PromptQueues({ sessions: host, store, clock, log: silentLog });
+		await queues.use(session.id, (queue) => queue.add("text: second", []));
 		return {
 			session,
 			started,
@@ -287,7 +289,7 @@ describe("a queue whose session's events cannot be read", () => {
 		await tryAgain(2000);
 		expect(await watching.event("turn.started", 2)).toMatchObject({ body: { input: "text: second" } });
 		await watching.event("turn.ended", 2);
-		expect(await queues.list(session.id)).toEqual({ prompts: [], failure: null });
+		expect(await shownBy(queues, session.id)).toEqual({ prompts: [], failure: null });
 	});
 
 	it("sends nothing after a turn that was stopped meanwhile", async () => {
@@ -297,7 +299,7 @@ describe("a queue whose session's events cannot be read", () => {
 		await started;
 		await session.idle();
 		await tryAgain(1000);
-		expect(await queues.list(session.id)).toMatchObject({ prompts: [{ input: "text: second" }], failure: null });
+		expect(await shownBy(queues, session.id)).toMatchObject({ prompts: [{ input: "text: second" }], failure: null });
 		expect(session.turnId).toBeNull();
 	});
 });

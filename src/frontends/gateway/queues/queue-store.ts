@@ -1,10 +1,10 @@
 // Stores queued prompts on disk, one file per session with any, so that they survive a restart.
 import path from "node:path";
 import * as v from "valibot";
-import { promptFileSchema } from "../../api/values/prompt-file.ts";
-import { parseJsonFile } from "../../base/json.ts";
-import type { Log } from "../../base/log.ts";
-import type { Files } from "../../ports/files/port.ts";
+import { promptFileSchema } from "../../../api/values/prompt-file.ts";
+import { parseJsonFile } from "../../../base/json.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Files } from "../../../ports/files/port.ts";
 
 export const queuedPromptSchema = v.strictObject({
 	id: v.string(),
