@@ -30,7 +30,7 @@ export class AcpConnection implements SharedConnection {
 	constructor(kernelApi: HostApi, peer: Peer) {
 		this.#kernelApi = kernelApi;
 		const client = () => this.#client;
-		this.#sessions = new SessionRequests(kernelApi, peer, client, this.#requests);
+		this.#sessions = new SessionRequests(kernelApi, peer, client);
 		this.#signIn = new SignIn(kernelApi, peer, client);
 		this.methods = createMethodTable(shapes, this.#handlers());
 	}
@@ -55,22 +55,22 @@ export class AcpConnection implements SharedConnection {
 			authenticate: ({ methodId }, _, id) => requests.run(id, (signal) => done(this.#signIn.run(methodId, id, signal))),
 			logout: () => this.#signIn.signOut(),
 			"session/new": (params, respond) =>
-				sessions.create(params, (sessionId, choices) => respond({ sessionId, ...choices.result() })),
+				sessions.openings.create(params, (sessionId, choices) => respond({ sessionId, ...choices.result() })),
 			"session/load": (params, respond, id) =>
-				sessions.open(params, true, (_, choices) => respond(choices.result()), id),
-			"session/resume": (params, respond, id) =>
-				sessions.open(params, false, (_, choices) => respond(choices.result()), id),
+				requests.run(id, (signal) => sessions.openings.load(params, (_, choices) => respond(choices.result()), signal)),
+			"session/resume": (params, respond) =>
+				sessions.openings.resume(params, (_, choices) => respond(choices.result())),
 			"session/list": (params) => sessions.list(params),
 			"session/delete": ({ sessionId }) => done(sessions.delete(sessionId)),
 			"session/close": ({ sessionId }) => done(sessions.close(sessionId)),
-			"session/fork": (params, respond, id) =>
-				sessions.fork(params, (sessionId, choices) => respond({ sessionId, ...choices.result() }), id),
-			"session/prompt": (params, _, id) => requests.run(id, (signal) => sessions.prompt(params, signal)),
-			"session/cancel": ({ sessionId }) => sessions.cancel(sessionId),
+			"session/fork": (params, respond) =>
+				sessions.openings.fork(params, (sessionId, choices) => respond({ sessionId, ...choices.result() })),
+			"session/prompt": (params, _, id) => requests.run(id, (signal) => sessions.prompts.prompt(params, signal)),
+			"session/cancel": ({ sessionId }) => sessions.prompts.cancel(sessionId),
 			"session/set_mode": ({ sessionId, modeId }) =>
-				done(sessions.using(sessionId, ({ choices }) => choices.setMode(modeId))),
+				done(sessions.access.using(sessionId, ({ choices }) => choices.setMode(modeId))),
 			"session/set_config_option": ({ sessionId, configId, value }) =>
-				sessions.using(sessionId, async ({ choices }) => {
+				sessions.access.using(sessionId, async ({ choices }) => {
 					await choices.set(configId, value);
 					return { configOptions: choices.options() };
 				}),

@@ -23,6 +23,14 @@ export interface AttachedClient {
 	createCodec(): Codec;
 }
 
+export interface ClientSide {
+	readonly kernelApi: HostApi;
+	readonly peer: Peer;
+	client(): AttachedClient;
+	/** Aborts when the client disconnects. */
+	readonly gone: AbortSignal;
+}
+
 export interface StartedTurn {
 	/** Names the prompt among the session's messages. */
 	readonly messageId: string;
@@ -61,8 +69,7 @@ export class AttachedSession {
 		attachment: Attachment,
 		description: SessionDescription,
 		client: AttachedClient,
-		kernelApi: HostApi,
-		peer: Peer,
+		{ kernelApi, peer }: ClientSide,
 	) {
 		const { snapshot } = attachment;
 		this.choices = new Choices(session, description, client.capabilities.session.configOptions.boolean, {
@@ -83,15 +90,11 @@ export class AttachedSession {
 	}
 
 	/** Attaches the client. Sends nothing before `begin`. */
-	static async attach(
-		{ session }: Pick<SessionHandle, "session">,
-		kernelApi: HostApi,
-		peer: Peer,
-		client: AttachedClient,
-	): Promise<AttachedSession> {
+	static async attach({ session }: SessionHandle, side: ClientSide): Promise<AttachedSession> {
+		const client = side.client();
 		const description = await session.send({ type: "session.describe" });
 		const attachment = await session.attach(toAttachOptions(client));
-		return new AttachedSession(session, attachment, description, client, kernelApi, peer);
+		return new AttachedSession(session, attachment, description, client, side);
 	}
 
 	/** Reattaches the client without its state; `work` runs between the events of the two attachments. */

@@ -33,7 +33,12 @@ describe("AttachedSessions", () => {
 		};
 		const { clientCapabilities } = v.parse(initializeParamsSchema, { protocolVersion: 1 });
 		const client = { capabilities: clientCapabilities, info: null, createCodec: () => plainCodec };
-		const attached = new AttachedSessions(kernelApi, silentPeer, () => client, new AbortController().signal);
+		const attached = new AttachedSessions({
+			kernelApi,
+			peer: silentPeer,
+			client: () => client,
+			gone: new AbortController().signal,
+		});
 		vi.spyOn(handle.session, "events").mockImplementationOnce(() => {
 			throw new KernelError("storage-failed", "The history is away.");
 		});

@@ -1,35 +1,37 @@
 // Each from its first request until it is unloaded or closed, or the client disconnects.
 import type { SessionApi, SessionHandle } from "../../../api/kernel.ts";
-import type { Peer } from "../../../ports/rpc/connection.ts";
-import type { HostApi } from "../../shared/dialect.ts";
-import { type AttachedClient, AttachedSession } from "./attached-session.ts";
+import { AttachedSession, type ClientSide } from "./attached-session.ts";
+
+type Show = (attached: AttachedSession) => Promise<void>;
 
 export class AttachedSessions {
-	readonly #kernelApi: HostApi;
-	readonly #peer: Peer;
-	readonly #client: () => AttachedClient;
-	readonly #gone: AbortSignal;
+	readonly #side: ClientSide;
 	readonly #attached = new Map<SessionApi, Promise<AttachedSession>>();
 
-	constructor(kernelApi: HostApi, peer: Peer, client: () => AttachedClient, gone: AbortSignal) {
-		this.#kernelApi = kernelApi;
-		this.#peer = peer;
-		this.#client = client;
-		this.#gone = gone;
-	}
-
-	get(session: SessionApi): Promise<AttachedSession> | undefined {
-		return this.#attached.get(session);
+	constructor(side: ClientSide) {
+		this.#side = side;
 	}
 
 	async to(handle: SessionHandle): Promise<AttachedSession> {
+		return await (this.#attached.get(handle.session) ?? this.#attachAndShow(handle, (attached) => attached.recall()));
+	}
+
+	async renew(handle: SessionHandle, show: Show): Promise<AttachedSession> {
 		const known = this.#attached.get(handle.session);
-		if (known !== undefined) return await known;
+		if (known === undefined) return await this.#attachAndShow(handle, show);
+		const attached = await known;
+		await attached.renew(() => showWithCalls(attached, show));
+		return attached;
+	}
+
+	async #attachAndShow(handle: SessionHandle, show: Show): Promise<AttachedSession> {
 		const attached = await this.attach(handle);
-		await this.orDetach(handle.session, async () => {
-			await attached.recall();
-			attached.sendRecalledCalls();
-		});
+		try {
+			await showWithCalls(attached, show);
+		} catch (thrown) {
+			await this.#detach(handle.session);
+			throw thrown;
+		}
 		attached.begin();
 		return attached;
 	}
@@ -46,19 +48,9 @@ export class AttachedSessions {
 	}
 
 	async #attachUnlessGone(handle: SessionHandle): Promise<AttachedSession> {
-		const attached = await AttachedSession.attach(handle, this.#kernelApi, this.#peer, this.#client());
-		if (this.#gone.aborted) attached.detach();
+		const attached = await AttachedSession.attach(handle, this.#side);
+		if (this.#side.gone.aborted) attached.detach();
 		return attached;
-	}
-
-	/** Shows a session to the client; detaches it if that fails. */
-	async orDetach(session: SessionApi, work: () => Promise<void>): Promise<void> {
-		try {
-			await work();
-		} catch (thrown) {
-			await this.#detach(session);
-			throw thrown;
-		}
 	}
 
 	async detach(id: string): Promise<boolean> {
@@ -89,4 +81,9 @@ export class AttachedSessions {
 	async drained(): Promise<void> {
 		await Promise.all([...this.#attached.values()].map(async (attached) => (await attached).drained()));
 	}
+}
+
+async function showWithCalls(attached: AttachedSession, show: Show): Promise<void> {
+	await show(attached);
+	attached.sendRecalledCalls();
 }

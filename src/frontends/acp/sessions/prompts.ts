@@ -8,6 +8,9 @@ export interface Prompt {
 	readonly withdrawn: Deferred<void>;
 }
 
+type Work<T> = (prompt: Prompt) => Promise<T>;
+type Begun = (prompt: Prompt) => void;
+
 export class Prompts {
 	readonly #inLine = new Set<Prompt>();
 	readonly #concurrent = new Set<Prompt>();
@@ -21,18 +24,14 @@ export class Prompts {
 		return this.#inLine.size + this.#concurrent.size === 0;
 	}
 
-	/** Without earlier prompts it starts synchronously. Returns `cancelled` if withdrawn before. */
-	async run<T>(
-		work: (prompt: Prompt) => Promise<T>,
-		cancelled: T,
-		begun: (prompt: Prompt) => void = () => {},
-	): Promise<T> {
+	/** Without earlier prompts it starts synchronously. Returns null if withdrawn before. */
+	async run<T>(work: Work<T>, begun: Begun = () => {}): Promise<T | null> {
 		const prompt = createPrompt();
 		const isFirst = !this.isBusy;
 		this.#inLine.add(prompt);
 		begun(prompt);
-		const start = async (): Promise<T> => {
-			if (prompt.isCancelled) return cancelled;
+		const start = async () => {
+			if (prompt.isCancelled) return null;
 			prompt.isRunning = true;
 			return await work(prompt);
 		};
@@ -41,21 +40,15 @@ export class Prompts {
 			() => {},
 			() => {},
 		);
-		const withdrawn = prompt.withdrawn.promise.then(() => cancelled);
-		return await Promise.race([done, withdrawn]).finally(() => this.#inLine.delete(prompt));
+		return await unlessWithdrawn(prompt, done).finally(() => this.#inLine.delete(prompt));
 	}
 
-	/** Runs a side question immediately; returns `cancelled` if it is canceled before it ends. */
-	async runConcurrently<T>(
-		work: (prompt: Prompt) => Promise<T>,
-		cancelled: T,
-		begun: (prompt: Prompt) => void = () => {},
-	): Promise<T> {
+	/** Runs a side question immediately; returns null if it is canceled before it ends. */
+	async runConcurrently<T>(work: Work<T>, begun: Begun = () => {}): Promise<T | null> {
 		const prompt = createPrompt();
 		this.#concurrent.add(prompt);
 		begun(prompt);
-		const withdrawn = prompt.withdrawn.promise.then(() => cancelled);
-		return await Promise.race([work(prompt), withdrawn]).finally(() => this.#concurrent.delete(prompt));
+		return await unlessWithdrawn(prompt, work(prompt)).finally(() => this.#concurrent.delete(prompt));
 	}
 
 	/** Cancels one prompt: a waiting one is answered at once, a running one when its work has ended. */
@@ -78,6 +71,10 @@ export class Prompts {
 	ended(): Promise<void> {
 		return this.#last;
 	}
+}
+
+function unlessWithdrawn<T>({ withdrawn }: Prompt, done: Promise<T>): Promise<T | null> {
+	return Promise.race([done, withdrawn.promise.then(() => null)]);
 }
 
 function createPrompt(): Prompt {

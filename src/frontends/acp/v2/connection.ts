@@ -45,7 +45,7 @@ export class DraftConnection implements DialectConnection {
 	constructor(kernelApi: HostApi, peer: Peer) {
 		this.#kernelApi = kernelApi;
 		const client = () => this.#client;
-		this.#sessions = new SessionRequests(kernelApi, peer, client, this.#requests);
+		this.#sessions = new SessionRequests(kernelApi, peer, client);
 		this.#signIn = new SignIn(kernelApi, peer, client);
 		this.methods = createMethodTable(shapes, this.#handlers());
 	}
@@ -66,18 +66,21 @@ export class DraftConnection implements DialectConnection {
 			"auth/login": ({ methodId }, _, id) => requests.run(id, (signal) => done(this.#signIn.run(methodId, id, signal))),
 			"auth/logout": () => this.#signIn.signOut(),
 			"session/new": (params, respond) =>
-				sessions.create(params, (sessionId, choices) => respond({ sessionId, ...toResult(choices) })),
-			"session/resume": ({ replayFrom, ...params }, respond, id) =>
-				sessions.open(params, replayFrom !== null, (_, choices) => respond(toResult(choices)), id),
+				sessions.openings.create(params, (sessionId, choices) => respond({ sessionId, ...toResult(choices) })),
+			"session/resume": ({ replayFrom, ...params }, respond, id) => {
+				const answer = (_: string, choices: Choices) => respond(toResult(choices));
+				if (replayFrom === null) return sessions.openings.resume(params, answer);
+				return requests.run(id, (signal) => sessions.openings.load(params, answer, signal));
+			},
 			"session/list": (params) => sessions.list(params),
 			"session/delete": ({ sessionId }) => done(sessions.delete(sessionId)),
 			"session/close": ({ sessionId }) => done(sessions.close(sessionId)),
-			"session/fork": (params, respond, id) =>
-				sessions.fork(params, (sessionId, choices) => respond({ sessionId, ...toResult(choices) }), id),
+			"session/fork": (params, respond) =>
+				sessions.openings.fork(params, (sessionId, choices) => respond({ sessionId, ...toResult(choices) })),
 			"session/prompt": (params, respond, id) => requests.run(id, (signal) => this.#prompt(params, respond, signal)),
-			"session/cancel": ({ sessionId }) => sessions.cancel(sessionId),
+			"session/cancel": ({ sessionId }) => sessions.prompts.cancel(sessionId),
 			"session/set_config_option": ({ sessionId, configId, value }) =>
-				sessions.using(sessionId, async ({ choices }) => {
+				sessions.access.using(sessionId, async ({ choices }) => {
 					await choices.set(configId, value);
 					return toResult(choices);
 				}),
@@ -119,7 +122,7 @@ export class DraftConnection implements DialectConnection {
 			respond({ messageId });
 		};
 		try {
-			await this.#sessions.prompt(params, signal, begun);
+			await this.#sessions.prompts.prompt(params, signal, begun);
 		} catch (thrown) {
 			if (!isBegun) throw thrown;
 			return;
