@@ -6,7 +6,7 @@ import { createMethodTable, done, type Handlers } from "../shared/method-table.t
 import { CancellableRequests } from "./cancellable-requests.ts";
 import { plainCodec } from "./codec.ts";
 import { acpProtocol } from "./protocol.ts";
-import type { AttachedClient } from "./sessions/attached-session.ts";
+import type { AttachedClient } from "./sessions/client-side.ts";
 import { SessionRequests } from "./sessions/session-requests.ts";
 import { SignIn, signInMethods } from "./sign-in.ts";
 import { type InitializeParams, type InitializeResult, initializeParamsSchema, servedVersion } from "./wire.ts";

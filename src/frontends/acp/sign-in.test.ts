@@ -5,7 +5,7 @@ import { KernelError } from "../../base/errors.ts";
 import type { RpcId, RpcReply } from "../../ports/rpc/envelope.ts";
 import type { Account } from "../shared/dialect.ts";
 import { plainCodec } from "./codec.ts";
-import type { AttachedClient } from "./sessions/attached-session.ts";
+import type { AttachedClient } from "./sessions/client-side.ts";
 import { SignIn, type SignInKernel, signInMethods } from "./sign-in.ts";
 import { clientCapabilitiesSchema } from "./wire.ts";
 

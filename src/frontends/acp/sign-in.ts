@@ -5,7 +5,7 @@ import type { Peer } from "../../ports/rpc/connection.ts";
 import type { RpcId, RpcReply } from "../../ports/rpc/envelope.ts";
 import type { HostApi } from "../shared/dialect.ts";
 import { quoted, RequestCancelledError, withAdvice } from "./errors.ts";
-import type { AttachedClient } from "./sessions/attached-session.ts";
+import type { AttachedClient } from "./sessions/client-side.ts";
 import type { AuthMethod, ClientCapabilities } from "./wire.ts";
 import { elicitationResultSchema } from "./wire-updates.ts";
 

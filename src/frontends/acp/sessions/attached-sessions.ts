@@ -1,6 +1,7 @@
 // Each from its first request until it is unloaded or closed, or the client disconnects.
 import type { SessionApi, SessionHandle } from "../../../api/kernel.ts";
-import { AttachedSession, type ClientSide } from "./attached-session.ts";
+import { AttachedSession } from "./attached-session.ts";
+import type { ClientSide } from "./client-side.ts";
 
 type Show = (attached: AttachedSession) => Promise<void>;
 
@@ -13,7 +14,7 @@ export class AttachedSessions {
 	}
 
 	async to(handle: SessionHandle): Promise<AttachedSession> {
-		return await (this.#attached.get(handle.session) ?? this.#attachAndShow(handle, (attached) => attached.recall()));
+		return await (this.#attached.get(handle.session) ?? this.#attachAndShow(handle, ({ view }) => view.recall()));
 	}
 
 	async renew(handle: SessionHandle, show: Show): Promise<AttachedSession> {
@@ -85,5 +86,5 @@ export class AttachedSessions {
 
 async function showWithCalls(attached: AttachedSession, show: Show): Promise<void> {
 	await show(attached);
-	attached.sendRecalledCalls();
+	attached.view.sendRecalledCalls();
 }

@@ -6,8 +6,9 @@ import { type ClientFiles, createClientFiles } from "../editor-files.ts";
 import { toMcpServers } from "../mcp-servers.ts";
 import { advised } from "../sign-in.ts";
 import type { ForkSessionParams, OpenSessionParams } from "../wire.ts";
-import type { AttachedSession, ClientSide } from "./attached-session.ts";
+import type { AttachedSession } from "./attached-session.ts";
 import type { Choices } from "./choices.ts";
+import type { ClientSide } from "./client-side.ts";
 import type { SessionAccess } from "./session-access.ts";
 
 type Workspace = Omit<OpenSessionParams, "sessionId">;
@@ -33,7 +34,7 @@ export class Openings {
 		answer(handle.session.id, attached.choices);
 		files?.begin(handle.session.id);
 		attached.begin();
-		await attached.sendCommands().finally(() => handle.release());
+		await attached.view.sendCommands().finally(() => handle.release());
 	}
 
 	async #attachNew(handle: SessionHandle): Promise<AttachedSession> {
@@ -50,19 +51,11 @@ export class Openings {
 	}
 
 	load(params: OpenSessionParams, answer: Answer, signal: AbortSignal): Promise<void> {
-		const show: Show = async (attached) => {
-			await attached.replay(signal);
-			attached.sendState();
-		};
-		return this.#open(params, show, answer);
+		return this.#open(params, ({ view }) => view.replay(signal).then(() => view.sendState()), answer);
 	}
 
 	resume(params: OpenSessionParams, answer: Answer): Promise<void> {
-		const show: Show = async (attached) => {
-			await attached.recall();
-			attached.sendState();
-		};
-		return this.#open(params, show, answer);
+		return this.#open(params, ({ view }) => view.recall().then(() => view.sendState()), answer);
 	}
 
 	async fork({ sessionId, ...workspace }: ForkSessionParams, answer: Answer): Promise<void> {
@@ -73,7 +66,7 @@ export class Openings {
 		);
 		try {
 			// Before the answer the client does not know the id, so nothing is sent about it. No turn runs in it.
-			await this.#open({ ...workspace, sessionId: forkId }, (attached) => attached.recall(), answer);
+			await this.#open({ ...workspace, sessionId: forkId }, ({ view }) => view.recall(), answer);
 		} catch (thrown) {
 			// The client does not know it.
 			await sessions.delete(forkId);
@@ -92,7 +85,7 @@ export class Openings {
 					answer(sessionId, shown.choices);
 					files?.begin(sessionId);
 				});
-				await attached.sendCommands();
+				await attached.view.sendCommands();
 			} finally {
 				handle.release();
 			}

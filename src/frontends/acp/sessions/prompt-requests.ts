@@ -7,7 +7,9 @@ import { toInput } from "../content.ts";
 import { withAdvice } from "../errors.ts";
 import { stopReasonOf } from "../stop-reason.ts";
 import type { PromptParams, PromptResult, StopReason } from "../wire.ts";
-import type { AttachedSession, ClientSide, StartedTurn } from "./attached-session.ts";
+import type { AttachedSession } from "./attached-session.ts";
+import type { ClientSide } from "./client-side.ts";
+import type { StartedTurn } from "./own-prompts.ts";
 import { type Prompt, Prompts } from "./prompts.ts";
 import type { SessionAccess } from "./session-access.ts";
 
@@ -92,7 +94,8 @@ export class PromptRequests {
 			// A cancellation may have come while the turn began.
 			if (prompt.isCancelled) void this.#interrupt(id);
 			const outcome = await ended;
-			await attached.sendTitle();
+			const { title } = await handle.session.snapshot();
+			attached.view.sendTitle(title);
 			return { stopReason: toStopReason(outcome, prompt, attached) };
 		} finally {
 			handle.release();
@@ -103,7 +106,7 @@ export class PromptRequests {
 		const handle = await this.#sessions.acquire(id);
 		try {
 			const attached = await this.#sessions.attached.to(handle);
-			if (!prompt.isCancelled) return { handle, attached, ...(await attached.start(handle, input)) };
+			if (!prompt.isCancelled) return { handle, attached, ...(await attached.prompts.start(handle, input)) };
 			handle.release();
 			return null;
 		} catch (thrown) {
@@ -113,7 +116,7 @@ export class PromptRequests {
 	}
 
 	async #askSideQuestion(id: string, question: string, prompt: Prompt, begun: Begun): Promise<PromptResult> {
-		const asked = await this.#sessions.using(id, (attached) => attached.askSideQuestion(question));
+		const asked = await this.#sessions.using(id, ({ prompts }) => prompts.ask(question));
 		const { messageId, ended, dismiss } = asked;
 		begun(messageId);
 		void prompt.withdrawn.promise.then(dismiss).catch((thrown: unknown) => {
@@ -151,6 +154,6 @@ function toStopReason(outcome: TurnOutcome, { isCancelled }: Prompt, attached: A
 	if (isCancelled) return "cancelled";
 	if (reason === null) throw withAdvice(toThrown(outcome.error));
 	const title = reason === "refusal" ? "The provider refused to answer" : "The budget is used up";
-	attached.sendReport(title, outcome.error.message);
+	attached.view.sendReport(title, outcome.error.message);
 	return reason;
 }

@@ -4,8 +4,9 @@ import { KernelError } from "../../../base/errors.ts";
 import { createKeyedQueue } from "../../../base/keyed-queue.ts";
 import { unknownSession } from "../errors.ts";
 import { advised } from "../sign-in.ts";
-import type { AttachedSession, ClientSide } from "./attached-session.ts";
+import type { AttachedSession } from "./attached-session.ts";
 import { AttachedSessions } from "./attached-sessions.ts";
+import type { ClientSide } from "./client-side.ts";
 
 /** Sessions by the ids that a client names. */
 export class SessionAccess {

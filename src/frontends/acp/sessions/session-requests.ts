@@ -7,7 +7,7 @@ import type { Peer } from "../../../ports/rpc/connection.ts";
 import type { HostApi } from "../../shared/dialect.ts";
 import { toInput } from "../content.ts";
 import type { PromptParams, RewindParams, SteeringResult } from "../wire.ts";
-import type { AttachedClient } from "./attached-session.ts";
+import type { AttachedClient } from "./client-side.ts";
 import { Openings } from "./openings.ts";
 import { PromptRequests } from "./prompt-requests.ts";
 import { SessionAccess } from "./session-access.ts";
