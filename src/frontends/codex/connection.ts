@@ -10,7 +10,7 @@ import { createMethodTable, done, type Handlers } from "../shared/method-table.t
 import { codexProtocol } from "./protocol.ts";
 import { codexProtocolVersion } from "./protocol-version.ts";
 import type { ThreadClient } from "./thread.ts";
-import { type CodexPlace, Threads } from "./threads.ts";
+import { type CodexPlace, checkDirectory, Threads } from "./threads.ts";
 import type * as wire from "./wire.ts";
 
 const { methods: shapes } = codexProtocol;
@@ -156,9 +156,7 @@ export class CodexConnection implements SharedConnection {
 		const thread = this.#threads.get(threadId);
 		const { session } = thread.handle;
 		const { approvalPolicy, sandboxPolicy } = others;
-		if (cwd !== null && cwd !== session.workDir) {
-			throw new KernelError("invalid-input", `The thread works in ${session.workDir}, not in ${cwd}.`);
-		}
+		checkDirectory(session.workDir, cwd);
 		this.#threads.checkSandbox(sandboxPolicy === null ? null : sandboxModes[sandboxPolicy.type]);
 		const thinking = effort === null ? null : !["none", "minimal"].includes(effort);
 		if (model !== null || thinking !== null) await session.send({ type: "model.set", model, thinking });

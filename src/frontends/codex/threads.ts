@@ -180,11 +180,9 @@ export class Threads {
 		const { session } = handle;
 		const { log } = this.#kernelApi;
 		try {
-			if (wishes?.cwd !== null && wishes !== null && wishes.cwd !== session.workDir) {
-				throw new KernelError("invalid-input", `The thread works in ${session.workDir}, not in ${wishes.cwd}.`);
-			}
-			if (wishes !== null && wishes.model !== null) {
-				await session.send({ type: "model.set", model: wishes.model, thinking: null });
+			if (wishes !== null) {
+				checkDirectory(session.workDir, wishes.cwd);
+				if (wishes.model !== null) await session.send({ type: "model.set", model: wishes.model, thinking: null });
 			}
 			const earlier = this.#attached.get(session.id) ?? null;
 			// Attach again, because the client may have forgotten what it was sent.
@@ -262,6 +260,11 @@ export class Threads {
 				return { type: "dangerFullAccess" };
 		}
 	}
+}
+
+export function checkDirectory(workDir: string, asked: string | null): void {
+	if (asked === null || asked === workDir) return;
+	throw new KernelError("invalid-input", `The thread works in ${workDir}, not in ${asked}.`);
 }
 
 /** Seconds since the epoch, from a time-ordered id; null for others. */
