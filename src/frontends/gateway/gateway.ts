@@ -2,12 +2,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { SessionsApi } from "../../api/kernel.ts";
-import type { Scope } from "../../api/operations.ts";
 import type { Clock } from "../../base/clock.ts";
 import { toKernelError } from "../../base/errors.ts";
 import { parseJsonFile } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
-import { readParams, withSession } from "../shared/public-operations.ts";
+import { type CallOrigin, readParams, withSession } from "../shared/public-operations.ts";
 import { AccessControl, hostNames } from "./access/access.ts";
 import { TokenWatch } from "./access/token-watch.ts";
 import type { Tokens } from "./access/tokens.ts";
@@ -20,18 +19,16 @@ import { type PageFiles, sendPageFile } from "./page.ts";
 import { answerBodySchema, attachOperation } from "./protocol.ts";
 import { PromptQueues } from "./queues/prompt-queues.ts";
 import type { QueueStore } from "./queues/queue-store.ts";
-import { Bodies, beginEvents, HttpRefusal, sendJson, sendRefusal, toStatus } from "./replies.ts";
+import { Bodies, HttpRefusal, sendJson, sendRefusal, toStatus } from "./replies.ts";
 import { decoded, readPageRequest, readStreamOptions, toFacts } from "./requests.ts";
 import { type RequestTrace, RpcRequests } from "./rpc-requests.ts";
 import type { Setup } from "./setup.ts";
 import { authorizationOf, offeredProtocols, readTarget } from "./sockets/handshake.ts";
 import type { Converse, Sockets } from "./sockets/sockets.ts";
-import { type EventSink, ResponseSink } from "./streams/event-sink.ts";
 import { carryEvents, type StreamOptions } from "./streams/event-stream.ts";
-import { WriteRounds } from "./streams/write-rounds.ts";
+import { OpenStreams, type StreamRequest } from "./streams/open-streams.ts";
 
 export const connectionLimit = 1024;
-export const streamLimit = 512;
 /** Milliseconds for a client to send its headers, and its whole request. */
 const headersTime = 10_000;
 const requestTime = 120_000;
@@ -68,11 +65,8 @@ export interface Gateway {
 	close(): Promise<void>;
 }
 
-interface Visit {
-	readonly request: IncomingMessage;
-	readonly response: ServerResponse;
-	readonly scope: Scope;
-	readonly token: string;
+interface Visit extends StreamRequest {
+	readonly path: string;
 	readonly query: string;
 }
 
@@ -106,8 +100,7 @@ class Visits {
 	readonly #bodies = new Bodies();
 	readonly #calls: RpcRequests;
 	readonly #tokenWatch: TokenWatch;
-	readonly #streams = new Set<AbortController>();
-	readonly #rounds = new WriteRounds();
+	readonly #streams: OpenStreams;
 	#access: AccessControl | null = null;
 	/** Loaded for the first WebSocket client. */
 	#sockets: Promise<Sockets> | null = null;
@@ -124,6 +117,7 @@ class Visits {
 			noteFailure: (thrown) => this.#noteInternal(thrown),
 		});
 		this.#tokenWatch = new TokenWatch(options.tokens, options.clock);
+		this.#streams = new OpenStreams(this.#tokenWatch);
 	}
 
 	open(hosts: ReadonlySet<string>): void {
@@ -134,7 +128,7 @@ class Visits {
 	close(): void {
 		this.#isClosed = true;
 		this.#queues.close();
-		for (const stream of this.#streams) stream.abort();
+		this.#streams.close();
 		void this.#sockets?.then((sockets) => sockets.close());
 	}
 
@@ -178,8 +172,7 @@ class Visits {
 				return await this.#answerHealth(request, response, operations);
 			}
 			if (this.#sendPage(request, response)) return;
-			const visit = await this.#admit(request, response);
-			await this.#route(visit);
+			await this.#route({ ...(await this.#letIn(request, null)), request, response });
 		} catch (thrown) {
 			this.#refuse(response, thrown);
 		} finally {
@@ -199,7 +192,7 @@ class Visits {
 	async #answerMetrics({ response }: Visit): Promise<void> {
 		const { operations } = this.#options;
 		if (operations === undefined) throw new HttpRefusal(404, "This server has no metrics.");
-		const streams = this.#streams.size;
+		const streams = this.#streams.count;
 		const sockets = (await this.#sockets)?.count ?? 0;
 		const { type, text } = await operations.metrics({ streams, clients: streams + sockets });
 		sendText(response, 200, type, text);
@@ -211,15 +204,8 @@ class Visits {
 		return sendPageFile(page, request, response);
 	}
 
-	async #admit(request: IncomingMessage, response: ServerResponse): Promise<Visit & { readonly path: string }> {
-		return { ...(await this.#letIn(request, null)), request, response };
-	}
-
 	/** Authenticates and authorizes a request; `offered` is an authorization from outside the header. */
-	async #letIn(
-		request: IncomingMessage,
-		offered: string | null,
-	): Promise<Pick<Visit, "scope" | "token" | "query"> & { readonly path: string }> {
+	async #letIn(request: IncomingMessage, offered: string | null): Promise<Omit<Visit, "request" | "response">> {
 		const [path = "", ...query] = (request.url ?? "").split("?");
 		if (this.#access === null) throw new HttpRefusal(503, "The server is starting.");
 		const facts = toFacts(request);
@@ -235,7 +221,7 @@ class Visits {
 		return { scope, token, path, query: query.join("?") };
 	}
 
-	async #route(visit: Visit & { readonly path: string }): Promise<void> {
+	async #route(visit: Visit): Promise<void> {
 		const { path, request } = visit;
 		const [, sessionId] = /^\/sessions\/([^/]+)\/history$/.exec(path) ?? [];
 		const [, interactionId] = /^\/interactions\/([^/]+)$/.exec(path) ?? [];
@@ -283,15 +269,11 @@ class Visits {
 		sendJson(response, 200, history);
 	}
 
-	#answerInteraction({ request, response, scope }: Visit, interactionId: string): Promise<void> {
-		if (scope !== "control") throw new HttpRefusal(403, "This token may only observe.");
-		return this.#bodies.use(request, async (bytes) => {
+	#answerInteraction(visit: Visit, interactionId: string): Promise<void> {
+		const origin = requireControl(visit);
+		return this.#bodies.use(visit.request, async (bytes) => {
 			const answer = readParams(answerBodySchema, parseBody(bytes), "An answer");
-			sendJson(
-				response,
-				200,
-				await this.#call("interaction.respond", { ...answer, interactionId }, { scope, turnKey: null, trace: null }),
-			);
+			sendJson(visit.response, 200, await this.#call("interaction.respond", { ...answer, interactionId }, origin));
 		});
 	}
 
@@ -309,14 +291,14 @@ class Visits {
 
 	#streamEvents(visit: Visit, options: StreamOptions): Promise<void> {
 		const parts = { ...this.#options, queues: this.#queues };
-		return this.#stream(visit, (sink) => carryEvents(options, parts, sink));
+		return this.#streams.answer(visit, (sink) => carryEvents(options, parts, sink));
 	}
 
 	async #chat(visit: Visit): Promise<void> {
-		if (visit.scope !== "control") throw new HttpRefusal(403, "This token may only observe.");
+		requireControl(visit);
 		const parts = { ...this.#options, call: this.#call };
 		const place = await this.#bodies.use(visit.request, (bytes) => acceptChat(parseBody(bytes), parts));
-		await this.#stream(visit, (sink) => carryChat(place, visit.scope, parts, sink), chatHeaders);
+		await this.#streams.answer(visit, (sink) => carryChat(place, visit.scope, parts, sink), chatHeaders);
 	}
 
 	async #resumeChat(visit: Visit, sessionId: string): Promise<void> {
@@ -326,52 +308,18 @@ class Visits {
 			return;
 		}
 		const parts = { ...this.#options, call: this.#call };
-		await this.#stream(visit, (sink) => carryChat(place, visit.scope, parts, sink), chatHeaders);
+		await this.#streams.answer(visit, (sink) => carryChat(place, visit.scope, parts, sink), chatHeaders);
 	}
 
-	async #stopChat({ response, scope }: Visit, sessionId: string): Promise<void> {
-		if (scope !== "control") throw new HttpRefusal(403, "This token may only observe.");
-		const isStopped = await this.#call("turn.cancel", { sessionId }, { scope, turnKey: null, trace: null }).then(
+	async #stopChat(visit: Visit, sessionId: string): Promise<void> {
+		const isStopped = await this.#call("turn.cancel", { sessionId }, requireControl(visit)).then(
 			() => true,
 			(thrown: unknown) => {
 				if (toKernelError(thrown).code === "no-turn") return false;
 				throw thrown;
 			},
 		);
-		sendJson(response, 200, { stopped: isStopped });
-	}
-
-	async #stream(
-		{ request, response, scope, token }: Visit,
-		carry: (sink: EventSink) => Promise<void>,
-		headers: Readonly<Record<string, string>> = {},
-	): Promise<void> {
-		if (this.#streams.size >= streamLimit) {
-			throw new HttpRefusal(503, `There are ${streamLimit} streams; close one, or carry several sessions in one.`);
-		}
-		const { socket } = request;
-		// Reading the token took time, and the end of a connection is only reported once.
-		if (socket.destroyed || response.destroyed) return;
-		const ending = new AbortController();
-		const end = () => ending.abort();
-		this.#streams.add(ending);
-		const withdrawCheck = this.#tokenWatch.watch(token, scope, end);
-		const sink = new ResponseSink(response, ending.signal, this.#rounds);
-		try {
-			beginEvents(response, headers);
-			response.once("close", end);
-			// An answer queued behind another on the same connection is not closed with it.
-			socket.once("close", end);
-			await carry(sink);
-		} finally {
-			withdrawCheck();
-			socket.off("close", end);
-			this.#streams.delete(ending);
-			sink.flush();
-			response.end();
-			// A client that does not read would hold the rest forever.
-			if (ending.signal.aborted) response.destroy();
-		}
+		sendJson(visit.response, 200, { stopped: isStopped });
 	}
 
 	#refuse(response: ServerResponse, thrown: unknown): void {
@@ -388,6 +336,11 @@ class Visits {
 		if (toKernelError(thrown).code === "internal")
 			this.#options.log.error("A request to the gateway failed.", { error: thrown });
 	}
+}
+
+function requireControl({ scope }: Visit): CallOrigin {
+	if (scope !== "control") throw new HttpRefusal(403, "This token may only observe.");
+	return { scope, turnKey: null, trace: null };
 }
 
 function parseBody(bytes: Buffer): unknown {
