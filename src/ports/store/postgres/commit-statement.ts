@@ -1,21 +1,21 @@
 // The statement that stores a group of commits, and changes nothing unless this process may write the session.
+import type { Placement } from "../../../api/session-list.ts";
 import { toLineText, wholeText } from "../../../base/text/long-text.ts";
 import { toLine } from "../context-row.ts";
 import { toEventRecord, toSummaryRecord } from "../record.ts";
 import type { SessionState } from "../session-store.ts";
 import type { Change } from "./commit-change.ts";
 import type { Database } from "./database.ts";
+import type { SessionRight } from "./process-lease.ts";
 import { toColumn } from "./sessions/session-row.ts";
 
-export interface CommittedRow {
-	readonly sessionId: string;
+export interface WrittenSession extends SessionRight, Placement {
 	readonly workDir: string;
 	readonly epoch: string;
-	readonly owner: string;
-	readonly needs: readonly string[];
 	readonly isStaged: boolean;
-	readonly holder: string;
-	readonly term: number;
+}
+
+export interface CommittedRow extends WrittenSession {
 	readonly version: number;
 	readonly isStateStale: boolean;
 }

@@ -1,20 +1,16 @@
 // Writes other than commits: subagents, tasks, notifications. Idempotent, and without effect once another process has the session.
 import { never, orAbort } from "../../../base/abort.ts";
 import { type Clock, sleep } from "../../../base/clock.ts";
-import type { KernelError } from "../../../base/errors.ts";
 import { type Database, isTransient } from "./database.ts";
+import type { SessionHold } from "./sessions/session-hold.ts";
+import type { SessionWriter } from "./sessions/session-writer.ts";
 import { statementTimeouts } from "./statement-timeouts.ts";
 
 export interface FencedWritesOptions {
-	readonly database: Pick<Database, "schema" | "query">;
+	readonly database: Database;
 	readonly clock: Clock;
-	readonly sessionId: string;
-	readonly holder: string;
-	readonly term: number;
-	readonly lost: Promise<KernelError>;
-	/** Creates the session row. Idempotent. */
-	begin(): Promise<void>;
-	onRefused(): Promise<void>;
+	readonly hold: SessionHold;
+	readonly writer: Pick<SessionWriter, "begin" | "exists" | "version">;
 }
 
 export interface FencedWrites {
@@ -25,34 +21,29 @@ export interface FencedWrites {
 
 const retryAfter = 200;
 
-export function createFencedWrites(options: FencedWritesOptions): FencedWrites {
-	const { database, clock, sessionId } = options;
+export function createFencedWrites({ database, clock, hold, writer }: FencedWritesOptions): FencedWrites {
 	const { schema } = database;
+	const { sessionId, term, holder, over } = hold;
 	const running = new Set<Promise<void>>();
-	let loss: KernelError | null = null;
-	const over = new AbortController();
-	void options.lost.then((reason) => {
-		loss = reason;
-		over.abort(reason);
-	});
 
 	const send = async (statement: string, values: readonly unknown[]): Promise<void> => {
-		await options.begin();
+		await writer.begin();
 		const text = `with head as (
 				select id from ${schema}.session where id = $1 and term = $2 and holder = $3
 					and exists (select from ${schema}.process where id = $3 and lease_until > now()) for share
 			), work as (${statement} returning 1)
 			select (select count(*) from head) as heads, (select count(*) from work) as done`;
 		for (const timeout of statementTimeouts()) {
-			if (loss !== null) throw loss;
+			over.throwIfAborted();
 			try {
-				const sent = database.query(text, [sessionId, options.term, options.holder, ...values], { timeout });
-				const rows = await orAbort(sent, over.signal);
+				const sent = database.query(text, [sessionId, term, holder, ...values], { timeout });
+				const rows = await orAbort(sent, over);
 				if (Number(rows[0]?.["heads"]) > 0) return;
-				await options.onRefused();
-				if (loss !== null) throw loss;
+				await hold.examine(writer);
+				over.throwIfAborted();
 			} catch (thrown) {
-				if (loss !== null || !isTransient(thrown)) throw loss ?? thrown;
+				over.throwIfAborted();
+				if (!isTransient(thrown)) throw thrown;
 			}
 			await sleep(clock, retryAfter, never);
 		}

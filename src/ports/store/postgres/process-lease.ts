@@ -6,11 +6,14 @@ import { errorText, KernelError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Database } from "./database.ts";
 
-export interface HeldSession {
-	readonly id: string;
+/** By which a process writes a session: the process id under which it took the session, and the term. */
+export interface SessionRight {
+	readonly sessionId: string;
 	readonly holder: string;
 	readonly term: number;
-	/** Called when another process has taken it, or may have. */
+}
+
+export interface HeldSession extends SessionRight {
 	lose(reason: KernelError): void;
 }
 
@@ -77,7 +80,7 @@ export class ProcessLease {
 
 	hold(session: HeldSession): void {
 		for (const other of [...this.#held]) {
-			if (other.id === session.id) this.#lose(other, "it was opened again in this process.");
+			if (other.sessionId === session.sessionId) this.lose(other, "it was opened again in this process.");
 		}
 		this.#held.add(session);
 	}
@@ -93,12 +96,12 @@ export class ProcessLease {
 			`select asked.n::int as n from unnest($1::text[], $2::bigint[], $3::text[]) with ordinality as asked(id, term, holder, n)
 			join ${this.#database.schema}.session s on s.id = asked.id
 			where s.term is distinct from asked.term or s.holder is distinct from asked.holder`,
-			[asked.map((each) => each.id), asked.map((each) => each.term), asked.map((each) => each.holder)],
+			[asked.map((each) => each.sessionId), asked.map((each) => each.term), asked.map((each) => each.holder)],
 			{ isUrgent: true },
 		);
 		for (const { n } of gone) {
 			const session = asked[Number(n) - 1];
-			if (session !== undefined && this.#held.has(session)) this.#lose(session, takenOver);
+			if (session !== undefined && this.#held.has(session)) this.lose(session, takenOver);
 		}
 	}
 
@@ -106,8 +109,16 @@ export class ProcessLease {
 	lapse(holder: string): void {
 		if (this.#id === holder) this.#id = null;
 		for (const session of [...this.#held]) {
-			if (session.holder === holder) this.#lose(session, lapsed);
+			if (session.holder === holder) this.lose(session, lapsed);
 		}
+	}
+
+	lose(session: HeldSession, why: string): void {
+		this.#held.delete(session);
+		const { sessionId: id, term } = session;
+		this.#log.error("a session is lost", { id, term, why });
+		const text = `The session ${id} cannot be written in the database ${this.#database.name}: ${why}`;
+		session.lose(new KernelError("storage-failed", text));
 	}
 
 	/** Ends the lease, so that other processes need not wait for its expiry. */
@@ -126,16 +137,6 @@ export class ProcessLease {
 			.catch((thrown: unknown) =>
 				this.#log.info("the lease of this process was not ended", { cause: errorText(thrown) }),
 			);
-	}
-
-	#lose(session: HeldSession, why: string): void {
-		this.#held.delete(session);
-		const reason = new KernelError(
-			"storage-failed",
-			`The session ${session.id} cannot be written in the database ${this.#database.name}: ${why}`,
-		);
-		this.#log.error("a session is lost", { id: session.id, term: session.term, why });
-		session.lose(reason);
 	}
 
 	async #register(): Promise<string> {
@@ -166,7 +167,7 @@ export class ProcessLease {
 			return;
 		}
 		for (const session of [...this.#held]) {
-			if (`${session.term} ${session.id}` === payload) this.#lose(session, takenOver);
+			if (`${session.term} ${session.sessionId}` === payload) this.lose(session, takenOver);
 		}
 	}
 

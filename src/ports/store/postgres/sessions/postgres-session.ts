@@ -2,7 +2,6 @@ import path from "node:path";
 import type { ContextRow } from "../../../../api/values/conversation.ts";
 import type { AgentEvent } from "../../../../api/values/event.ts";
 import type { Clock } from "../../../../base/clock.ts";
-import { createDeferred } from "../../../../base/deferred.ts";
 import { errorText, KernelError } from "../../../../base/errors.ts";
 import type { Log } from "../../../../base/log.ts";
 import type { Files } from "../../../files/port.ts";
@@ -16,12 +15,13 @@ import { toContextRows } from "../context-rows.ts";
 import type { Database } from "../database.ts";
 import { readEventPages } from "../event-pages.ts";
 import { createFencedWrites } from "../fenced-writes.ts";
-import type { HeldSession, ProcessLease } from "../process-lease.ts";
+import type { ProcessLease } from "../process-lease.ts";
 import { createAgent, openAgent } from "./session-agents.ts";
 import { deleteRows } from "./session-deletion.ts";
 import { createHistoryPlace } from "./session-history.ts";
+import { SessionHold } from "./session-hold.ts";
 import { createNotifications } from "./session-notifications.ts";
-import { readSessionRow, type SessionRow, toRowState } from "./session-row.ts";
+import { type SessionRow, toRowState } from "./session-row.ts";
 import { createTasks } from "./session-tasks.ts";
 import { SessionWriter, type WriterStart } from "./session-writer.ts";
 
@@ -114,69 +114,11 @@ export async function openPostgresSession(
 		summarySeq: row?.summary_seq ?? 0,
 		answeredSeq: row?.answered_seq ?? 0,
 	};
-	const lost = createDeferred<KernelError>();
-	let loss: KernelError | null = null;
-	const held: HeldSession = {
-		id,
-		holder,
-		term,
-		lose(reason) {
-			loss ??= reason;
-			lost.resolve(loss);
-		},
-	};
-	if (options.isView !== true) lease.hold(held);
-
-	const onRefused = async (): Promise<void> => {
-		const now = await readSessionRow(database, id);
-		const lose = (why: string): void => {
-			lease.release(held);
-			log.error("a session is lost", { id, term, why });
-			held.lose(
-				new KernelError(
-					"storage-failed",
-					`The session ${id} cannot be written in the database ${database.name}: ${why}`,
-				),
-			);
-		};
-		if (now === null) {
-			// A first commit also finds no row if this process's lease has expired.
-			if (writer.exists) lose("it was deleted.");
-			else lease.lapse(holder);
-		} else if (now.epoch !== epoch || now.term !== term || now.holder !== holder) {
-			lose("another process has taken over the session.");
-		} else if (!now.is_held) lease.lapse(holder);
-		else if (now.version > writer.version + 1) lose("somebody else has written it.");
-	};
-
-	const writer = new SessionWriter({
-		database,
-		clock,
-		log,
-		sessionId: id,
-		workDir,
-		epoch,
-		owner: options.owner,
-		needs: options.needs,
-		isStaged: options.isStaged,
-		holder,
-		term,
-		start,
-		lost: lost.promise,
-		onRefused,
-	});
-	const writes = createFencedWrites({
-		database,
-		clock,
-		sessionId: id,
-		holder,
-		term,
-		lost: lost.promise,
-		async begin() {
-			if (!writer.exists && options.isView !== true) await writer.commit({}, { sync: true, creates: true });
-		},
-		onRefused,
-	});
+	const written = { ...options, sessionId: id, epoch };
+	const hold = new SessionHold(written);
+	if (options.isView !== true) lease.hold(hold);
+	const writer = new SessionWriter({ ...written, start, hold });
+	const writes = createFencedWrites({ database, clock, hold, writer });
 	let isEstablished = row?.is_established ?? false;
 	let closed: Promise<void> | null = null;
 	const whileOpen = <T>(work: () => Promise<T>): Promise<T> =>
@@ -215,9 +157,9 @@ export async function openPostgresSession(
 		try {
 			await writer.settled();
 			await writes.settled();
-			if (loss === null) await Promise.race([leave(becomesLast), lost.promise]);
+			if (!hold.over.aborted) await Promise.race([leave(becomesLast), hold.lost]);
 		} finally {
-			lease.release(held);
+			lease.release(hold);
 		}
 	};
 
@@ -236,7 +178,7 @@ export async function openPostgresSession(
 		state: () => writer.state(),
 		commit: (batch, { sync = false } = {}) => whileOpen(() => writer.commit(batch, { sync })),
 		events: (after = 0) => events(after, writer.cursor().seq),
-		lost: lost.promise,
+		lost: hold.lost,
 		createAgent: (description) => createAgent(description, parts),
 		openAgent: (agentId) => openAgent(agentId, parts),
 		tasks: createTasks(parts),

@@ -1,13 +1,15 @@
 // What a session that is open for long leaves in memory of what it has written.
-import { describe, expect, it, vi } from "vitest";
+import { getEventListeners } from "node:events";
+import { describe, expect, it } from "vitest";
 import { eventAt } from "../../../../../test/contracts/store-contract.ts";
 import { createMemoryLog } from "../../../../../test/support/store/store-directory.ts";
 import { systemClock } from "../../../../base/clock.ts";
-import type { KernelError } from "../../../../base/errors.ts";
 import { initialState } from "../../disk/state-file.ts";
 import { RunningSummary } from "../../journal-summary.ts";
 import type { Database, Row } from "../database.ts";
 import { createFencedWrites } from "../fenced-writes.ts";
+import { ProcessLease } from "../process-lease.ts";
+import { SessionHold } from "./session-hold.ts";
 import { SessionWriter } from "./session-writer.ts";
 
 /** Has every statement done. */
@@ -20,29 +22,17 @@ const database: Database = {
 	close: async () => {},
 };
 
-/** With the number of those who have waited for it. */
-function createLoss() {
-	const lost = new Promise<KernelError>(() => {});
-	return { lost, waits: vi.spyOn(lost, "then") };
-}
-
-const shared = {
-	database,
-	clock: systemClock,
-	sessionId: "s",
-	holder: "p",
-	term: 1,
-	onRefused: async () => {},
-};
+const [clock, log] = [systemClock, createMemoryLog()];
+const session = { database, clock, log, sessionId: "s", holder: "p", term: 1, epoch: "e" };
+const createHold = () => new SessionHold({ ...session, lease: new ProcessLease(session) });
+const waitsForLoss = ({ over }: SessionHold) => getEventListeners(over, "abort").length;
 
 describe("what is written of a session", () => {
-	it("waits for the loss of the session once, however much it is", async () => {
-		const { lost, waits } = createLoss();
+	it("waits for the loss of the session no longer, however much it is", async () => {
+		const hold = createHold();
 		const writer = new SessionWriter({
-			...shared,
-			log: createMemoryLog(),
+			...session,
 			workDir: "/work",
-			epoch: "e",
 			owner: "",
 			needs: [],
 			isStaged: false,
@@ -62,17 +52,18 @@ describe("what is written of a session", () => {
 				summarySeq: 0,
 				answeredSeq: 0,
 			},
-			lost,
+			hold,
 		});
 		for (const n of [1, 2, 3]) await writer.commit({ events: [eventAt({ type: "step.started", n })] }, { sync: true });
 		expect(writer.cursor().seq).toBe(3);
-		expect(waits).toHaveBeenCalledTimes(1);
+		expect(waitsForLoss(hold)).toBe(0);
 	});
 
-	it("waits for it once as well where it is no commit", async () => {
-		const { lost, waits } = createLoss();
-		const writes = createFencedWrites({ ...shared, lost, begin: async () => {} });
+	it("waits for it no longer where it is no commit either", async () => {
+		const hold = createHold();
+		const writer = { begin: async () => {}, exists: true, version: 1 };
+		const writes = createFencedWrites({ database, clock, hold, writer });
 		for (const _ of [1, 2, 3]) await writes.write("select 1", []);
-		expect(waits).toHaveBeenCalledTimes(1);
+		expect(waitsForLoss(hold)).toBe(0);
 	});
 });

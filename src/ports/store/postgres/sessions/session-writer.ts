@@ -4,16 +4,23 @@ import type { AgentEvent, Cursor } from "../../../../api/values/event.ts";
 import { never, orAbort } from "../../../../base/abort.ts";
 import { type Clock, sleep } from "../../../../base/clock.ts";
 import { createDeferred, type Deferred } from "../../../../base/deferred.ts";
-import { errorText, type KernelError } from "../../../../base/errors.ts";
+import { errorText } from "../../../../base/errors.ts";
 import type { Log } from "../../../../base/log.ts";
 import type { RunningSummary } from "../../journal-summary.ts";
 import { toSummaryRecord } from "../../record.ts";
 import type { Batch, SessionState } from "../../session-store.ts";
 import { type Change, type Commit, hasContent, toChange } from "../commit-change.ts";
-import { type CommittedRow, commitStatements, commitValues, isStored } from "../commit-statement.ts";
+import {
+	type CommittedRow,
+	commitStatements,
+	commitValues,
+	isStored,
+	type WrittenSession,
+} from "../commit-statement.ts";
 import { removeOldRows } from "../context-rows.ts";
 import { type Database, isTransient } from "../database.ts";
 import { statementTimeouts } from "../statement-timeouts.ts";
+import type { SessionHold } from "./session-hold.ts";
 
 /** The row's content before this process's first commit. */
 export interface WriterStart {
@@ -34,23 +41,12 @@ export interface WriterStart {
 	readonly answeredSeq: number;
 }
 
-export interface WriterOptions {
+export interface WriterOptions extends WrittenSession {
 	readonly database: Database;
 	readonly clock: Clock;
 	readonly log: Log;
-	readonly sessionId: string;
-	readonly workDir: string;
-	readonly epoch: string;
-	readonly owner: string;
-	readonly needs: readonly string[];
-	readonly isStaged: boolean;
-	readonly holder: string;
-	readonly term: number;
 	readonly start: WriterStart;
-	/** Resolves when nothing can be written any more. */
-	readonly lost: Promise<KernelError>;
-	/** Finds out why a statement had no effect: resolves `lost` if the session is lost. */
-	onRefused(): Promise<void>;
+	readonly hold: SessionHold;
 }
 
 interface WriteOptions {
@@ -59,9 +55,7 @@ interface WriteOptions {
 	readonly establishes?: boolean;
 }
 
-interface WaitingCommit extends Commit {
-	readonly sync: boolean;
-	readonly creates: boolean;
+interface WaitingCommit extends Commit, Required<WriteOptions> {
 	readonly stored: Deferred<readonly AgentEvent[]>;
 }
 
@@ -82,8 +76,6 @@ export class SessionWriter {
 	readonly #waiting: WaitingCommit[] = [];
 	#running: Promise<void> | null = null;
 	#wake: (() => void) | null = null;
-	#loss: KernelError | null = null;
-	readonly #over = new AbortController();
 
 	constructor(options: WriterOptions) {
 		const { start, database } = options;
@@ -104,10 +96,6 @@ export class SessionWriter {
 			changesArchive: false,
 			storesSummary: false,
 		};
-		void options.lost.then((reason) => {
-			this.#loss = reason;
-			this.#over.abort(reason);
-		});
 	}
 
 	get exists(): boolean {
@@ -138,6 +126,11 @@ export class SessionWriter {
 		return stored.promise;
 	}
 
+	/** Creates the row. Idempotent. */
+	async begin(): Promise<void> {
+		if (!this.#exists) await this.commit({}, { sync: true, creates: true });
+	}
+
 	async settled(): Promise<void> {
 		await this.#running;
 	}
@@ -154,22 +147,24 @@ export class SessionWriter {
 	}
 
 	async #send(change: Change): Promise<void> {
-		const { database, clock, log, sessionId } = this.#options;
+		const { database, clock, log, sessionId, hold } = this.#options;
+		const { over } = hold;
 		const isFirst = !this.#exists;
 		const values = commitValues(this.#row(), change, isFirst);
 		let wait = firstRetry;
 		let isRepeated = false;
 		for (const timeout of statementTimeouts()) {
-			if (this.#loss !== null) throw this.#loss;
+			over.throwIfAborted();
 			try {
 				const sent = database.query(isFirst ? this.#texts.first : this.#texts.later, values, { timeout });
-				const rows = await this.#beforeLoss(sent);
+				const rows = await orAbort(sent, over);
 				if (rows.length > 0) return;
-				if (isRepeated && (await this.#beforeLoss(isStored(database, this.#row(), change)))) return;
-				await this.#beforeLoss(this.#options.onRefused());
-				if (this.#loss !== null) throw this.#loss;
+				if (isRepeated && (await orAbort(isStored(database, this.#row(), change), over))) return;
+				await orAbort(hold.examine(this), over);
+				over.throwIfAborted();
 			} catch (thrown) {
-				if (this.#loss !== null || !isTransient(thrown)) throw this.#loss ?? thrown;
+				over.throwIfAborted();
+				if (!isTransient(thrown)) throw thrown;
 				log.warn("a commit is sent again", { sessionId, cause: errorText(thrown) });
 			}
 			isRepeated = true;
@@ -178,18 +173,13 @@ export class SessionWriter {
 		}
 	}
 
-	/** Rejects as soon as the session is lost, even if the connection never responds. */
-	#beforeLoss<T>(work: Promise<T>): Promise<T> {
-		return orAbort(work, this.#over.signal);
-	}
-
 	async #store(commits: readonly WaitingCommit[]): Promise<void> {
 		const { database, log, sessionId, epoch } = this.#options;
 		const isNeeded = commits.some(
 			({ batch, creates, establishes }) => (creates && !this.#exists) || establishes || hasContent(batch),
 		);
 		if (!isNeeded) {
-			if (this.#loss !== null) throw this.#loss;
+			this.#options.hold.over.throwIfAborted();
 			for (const { batch, stored } of commits) stored.resolve(batch.events ?? []);
 			return;
 		}
