@@ -8,7 +8,7 @@ import { createDiskFiles } from "../src/ports/files/disk-files.ts";
 import { createDiskStore } from "../src/ports/store/disk/disk-store.ts";
 import { createDatabase } from "../src/ports/store/postgres/database.ts";
 import { parseDatabaseUrl } from "../src/ports/store/postgres/database-address.ts";
-import { createPostgresStore } from "../src/ports/store/postgres/postgres-store.ts";
+import { PostgresStore } from "../src/ports/store/postgres/postgres-store.ts";
 import type { SessionStore } from "../src/ports/store/session-store.ts";
 import { percentile } from "./report.ts";
 
@@ -33,7 +33,7 @@ export interface StoreMeasurement {
 /** The store over this database, in a schema of its own. */
 export async function measurePostgresStore(url: string, schema: string, load: StoreLoad): Promise<StoreMeasurement> {
 	const database = createDatabase({ address: parseDatabaseUrl(url), schema, log: silentLog, clock: systemClock });
-	const store = createPostgresStore({ database, log: silentLog, clock: systemClock });
+	const store = new PostgresStore({ database, log: silentLog, clock: systemClock });
 	try {
 		return await measure(store, load);
 	} finally {

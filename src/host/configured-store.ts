@@ -58,9 +58,9 @@ export async function openConfiguredStore(
 	given: StorePlace,
 	takeOver: "patient" | "expired" = "patient",
 ): Promise<PostgresStore> {
-	const { createPostgresStore } = await import("../ports/store/postgres/postgres-store.ts");
+	const { PostgresStore: Store } = await import("../ports/store/postgres/postgres-store.ts");
 	const { owner, needs } = settings;
-	return createPostgresStore({
+	return new Store({
 		database: await openConfiguredDatabase(settings, given),
 		log: given.log,
 		clock: systemClock,

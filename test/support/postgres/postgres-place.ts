@@ -5,11 +5,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import type { DatabaseOptions } from "../../../src/ports/store/postgres/connections.ts";
 import { createDatabase, type Database } from "../../../src/ports/store/postgres/database.ts";
 import { parseDatabaseUrl } from "../../../src/ports/store/postgres/database-address.ts";
-import {
-	createPostgresStore,
-	type PostgresStore,
-	type PostgresStoreOptions,
-} from "../../../src/ports/store/postgres/postgres-store.ts";
+import { PostgresStore, type PostgresStoreOptions } from "../../../src/ports/store/postgres/postgres-store.ts";
 import { createSteppingClock, type SteppingClock } from "../host/stepping-clock.ts";
 import { createMemoryLog } from "../store/store-directory.ts";
 
@@ -62,7 +58,7 @@ export async function createPostgresPlace(url: string): Promise<PostgresPlace> {
 			const stepping = createSteppingClock(Date.now());
 			if (clock === undefined) clocks.push(stepping);
 			const used = clock ?? stepping;
-			const store = createPostgresStore({
+			const store = new PostgresStore({
 				database: connect({ clock: used, ...connection }),
 				log: createMemoryLog(),
 				clock: used,

@@ -13,9 +13,12 @@ const copiedOutput = 64 * 1024;
 
 const lostReason = "The command ran on another machine, which no longer has the session.";
 
-export interface LocalFiles {
+export interface LocalDirectory {
 	readonly files: Files;
 	readonly directory: string;
+}
+
+interface LocalFiles extends LocalDirectory {
 	readonly log: Log;
 	now(): number;
 	whileOpen<T>(work: () => Promise<T>): Promise<T>;

@@ -5,6 +5,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { errorText, KernelError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Database } from "./database.ts";
+import { removeLeftovers } from "./sessions/session-deletion.ts";
 
 /** By which a process writes a session: the process id under which it took the session, and the term. */
 export interface SessionRight {
@@ -156,6 +157,9 @@ export class ProcessLease {
 		if (!this.#isListening) {
 			this.#isListening = true;
 			this.#database.listen(takenChannel(this.#database.schema), (payload) => this.#onTaken(payload));
+			void removeLeftovers(this.#database).catch((thrown: unknown) =>
+				this.#log.info("leftovers were not removed", { cause: errorText(thrown) }),
+			);
 		}
 		this.#schedule();
 		return next;

@@ -1,24 +1,14 @@
 import * as v from "valibot";
 import type { ContextChange } from "../../../../api/values/conversation.ts";
 import { createKeyedQueue } from "../../../../base/keyed-queue.ts";
-import type { Log } from "../../../../base/log.ts";
 import { toLineText, wholeText } from "../../../../base/text/long-text.ts";
 import { toLine } from "../../context-row.ts";
 import { toEventRecord } from "../../record.ts";
 import type { AgentDescription, StoredAgent } from "../../session-store.ts";
 import { firstRow } from "../commit-change.ts";
 import { removeOldRows, toContextRows } from "../context-rows.ts";
-import type { Database } from "../database.ts";
-import type { FencedWrites } from "../fenced-writes.ts";
+import type { SessionParts } from "./session-parts.ts";
 import { toColumn } from "./session-row.ts";
-
-export interface AgentOptions {
-	readonly database: Database;
-	readonly log: Log;
-	readonly sessionId: string;
-	readonly writes: FencedWrites;
-	whileOpen<T>(work: () => Promise<T>): Promise<T>;
-}
 
 const integer = v.pipe(v.unknown(), v.transform(Number), v.integer());
 const agentSchema = v.object({
@@ -34,8 +24,8 @@ const agentSchema = v.object({
 });
 type AgentRow = v.InferOutput<typeof agentSchema>;
 
-export async function openAgent(id: string, options: AgentOptions): Promise<StoredAgent | null> {
-	const row = await readAgent(id, options);
+export async function openAgent(id: string, parts: SessionParts): Promise<StoredAgent | null> {
+	const row = await readAgent(id, parts);
 	if (row === null) return null;
 	const description: AgentDescription = {
 		id: row.id,
@@ -45,15 +35,15 @@ export async function openAgent(id: string, options: AgentOptions): Promise<Stor
 		modelOverride: row.model_override,
 		effectiveModel: row.effective_model,
 	};
-	return await toAgent(description, row, options);
+	return await toAgent(description, row, parts);
 }
 
 /** Opens or creates a subagent. Writes nothing before the first call. */
-export async function createAgent(description: AgentDescription, options: AgentOptions): Promise<StoredAgent> {
-	return await toAgent(description, await readAgent(description.id, options), options);
+export async function createAgent(description: AgentDescription, parts: SessionParts): Promise<StoredAgent> {
+	return await toAgent(description, await readAgent(description.id, parts), parts);
 }
 
-async function readAgent(id: string, { database, sessionId }: AgentOptions): Promise<AgentRow | null> {
+async function readAgent(id: string, { database, sessionId }: SessionParts): Promise<AgentRow | null> {
 	if (id.includes("\0")) return null;
 	const { schema } = database;
 	const [row] = await database.query(
@@ -66,8 +56,8 @@ async function readAgent(id: string, { database, sessionId }: AgentOptions): Pro
 	return row === undefined ? null : v.parse(agentSchema, row);
 }
 
-async function toAgent(agent: AgentDescription, row: AgentRow | null, options: AgentOptions): Promise<StoredAgent> {
-	const { database, log, sessionId, writes, whileOpen } = options;
+async function toAgent(agent: AgentDescription, row: AgentRow | null, parts: SessionParts): Promise<StoredAgent> {
+	const { database, log, sessionId, writes, whileOpen } = parts;
 	const { schema } = database;
 	let generation = row?.context_generation ?? 0;
 	let lastEvent = row?.last_event ?? 0;

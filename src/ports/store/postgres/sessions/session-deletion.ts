@@ -22,6 +22,18 @@ export async function deleteRows(
 	});
 }
 
+/** Cleans up after processes that ended midway. */
+export async function removeLeftovers(database: Database): Promise<void> {
+	const { schema } = database;
+	const dead = `not exists (select from ${schema}.process p where p.id = s.holder and p.lease_until > now())`;
+	const staged = await database.query(`select id from ${schema}.session s where is_staged and ${dead} limit 100`);
+	for (const { id } of staged) await deleteRows(database, String(id), null);
+	await database.query(
+		`delete from ${schema}.process p where lease_until < now() - interval '1 day'
+			and not exists (select from ${schema}.session s where s.holder = p.id)`,
+	);
+}
+
 /** Fails `busy` while a process holds it. */
 export async function deleteSession(database: Database, id: string, workDir: string): Promise<void> {
 	const { schema } = database;

@@ -1,21 +1,13 @@
 // The file history of a session, saved for a process on another machine that continues it.
 import * as v from "valibot";
 import type { HistoryPlace } from "../../../workspace/history-place.ts";
-import type { Database } from "../database.ts";
-import type { FencedWrites } from "../fenced-writes.ts";
-
-export interface HistoryPlaceOptions {
-	readonly database: Database;
-	readonly sessionId: string;
-	readonly writes: FencedWrites;
-	whileOpen<T>(work: () => Promise<T>): Promise<T>;
-}
+import type { SessionParts } from "./session-parts.ts";
 
 const bytes = v.instance(Uint8Array);
 const savedSchema = v.object({ version: v.string(), records: bytes });
 const sizeSchema = v.object({ id: v.string(), size: v.pipe(v.unknown(), v.transform(Number), v.integer()) });
 
-export function createHistoryPlace({ database, sessionId, writes, whileOpen }: HistoryPlaceOptions): HistoryPlace {
+export function createHistoryPlace({ database, sessionId, writes, whileOpen }: SessionParts): HistoryPlace {
 	const { schema } = database;
 	return {
 		async read() {

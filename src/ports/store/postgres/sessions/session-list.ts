@@ -15,6 +15,23 @@ const rowSchema = v.object({
 
 const wholeListTimeout = 60_000;
 
+export async function setLastSession(database: Database, workDir: string, id: string): Promise<void> {
+	await database.query(
+		`insert into ${database.schema}.last_session (work_dir, session_id) values ($1, $2)
+		on conflict (work_dir) do update set session_id = excluded.session_id`,
+		[workDir, id],
+	);
+}
+
+export async function findLastSession({ query, schema }: Database, workDir: string): Promise<string | null> {
+	const [row] = await query(
+		`select s.id from ${schema}.last_session l join ${schema}.session s on s.id = l.session_id and s.work_dir = l.work_dir
+		where l.work_dir = $1 and s.has_context and not s.is_staged`,
+		[workDir],
+	);
+	return row === undefined ? null : String(row["id"]);
+}
+
 export async function listSessions(database: Database, query: ListQuery): Promise<SessionPage> {
 	const { workDir, after, limit, withUnused = false } = query;
 	const place = after === undefined ? null : toPlace(after);

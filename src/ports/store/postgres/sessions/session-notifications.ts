@@ -1,23 +1,13 @@
 import * as v from "valibot";
-import type { Log } from "../../../../base/log.ts";
 import { fromDelivery, fromEvent, toDeliveryText, toEventText } from "../../disk/background/notification-files.ts";
 import { parseLine } from "../../disk/logs/json-lines.ts";
 import type { StoredNotifications } from "../../stored-tasks.ts";
-import type { Database } from "../database.ts";
-import type { FencedWrites } from "../fenced-writes.ts";
-
-export interface NotificationOptions {
-	readonly database: Database;
-	readonly log: Log;
-	readonly sessionId: string;
-	readonly writes: FencedWrites;
-	whileOpen<T>(work: () => Promise<T>): Promise<T>;
-}
+import type { SessionParts } from "./session-parts.ts";
 
 const rowSchema = v.object({ id: v.string(), body: v.string(), delivery: v.string() });
 
-export function createNotifications(options: NotificationOptions): StoredNotifications {
-	const { database, log, sessionId, writes, whileOpen } = options;
+export function createNotifications(parts: SessionParts): StoredNotifications {
+	const { database, log, sessionId, writes, whileOpen } = parts;
 	const { schema } = database;
 	return {
 		async any() {

@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import { isRecord } from "../../../../base/json.ts";
 import { createKeyedQueue } from "../../../../base/keyed-queue.ts";
-import type { Log } from "../../../../base/log.ts";
 import {
 	fromControlFile,
 	fromRuntimeFile,
@@ -19,19 +18,8 @@ import {
 	type TaskSpec,
 	unreadableRuntime,
 } from "../../stored-tasks.ts";
-import { createCommandTask, createLocalTasks, type LocalFiles, type TaskCopy } from "../command-tasks.ts";
-import type { Database } from "../database.ts";
-import type { FencedWrites } from "../fenced-writes.ts";
-
-export interface TaskOptions {
-	readonly database: Database;
-	readonly log: Log;
-	readonly sessionId: string;
-	readonly writes: FencedWrites;
-	whileOpen<T>(work: () => Promise<T>): Promise<T>;
-	readonly local: LocalFiles | null;
-	now(): number;
-}
+import { createCommandTask, createLocalTasks, type TaskCopy } from "../command-tasks.ts";
+import type { SessionParts } from "./session-parts.ts";
 
 const integer = v.pipe(v.unknown(), v.transform(Number), v.integer());
 const taskSchema = v.object({
@@ -41,13 +29,13 @@ const taskSchema = v.object({
 	output_size: integer,
 });
 
-export function createTasks(options: TaskOptions): StoredTasks {
-	const { database, log, sessionId } = options;
+export function createTasks(parts: SessionParts): StoredTasks {
+	const { database, log, sessionId, writes, whileOpen } = parts;
 	const { schema } = database;
-	const local = options.local === null ? null : createLocalTasks(options.local);
+	const local = parts.local === null ? null : createLocalTasks({ ...parts, ...parts.local });
 	const withFiles = async (spec: TaskSpec, found: StoredTask | null): Promise<StoredTask> => {
-		const task = createTask(spec, options);
-		return spec.kind === "bash" && local !== null ? createCommandTask(task, found, options.now) : task;
+		const task = createTask(spec, parts);
+		return spec.kind === "bash" && local !== null ? createCommandTask(task, found, parts.now) : task;
 	};
 	const toTask = async (text: unknown): Promise<StoredTask | null> => {
 		const spec = fromSpecFile(parseLine(String(text)));
@@ -60,8 +48,8 @@ export function createTasks(options: TaskOptions): StoredTasks {
 			return rows.length > 0;
 		},
 		create: (spec) =>
-			options.whileOpen(async () => {
-				await options.writes.write(
+			whileOpen(async () => {
+				await writes.write(
 					`insert into ${schema}.task (session_id, id, created_at, spec) select id, $4, $5::float8, $6 from head
 					on conflict (session_id, id) do update set spec = excluded.spec`,
 					[spec.id, spec.createdAt, JSON.stringify(toSpecFile(spec))],
@@ -88,7 +76,7 @@ export function createTasks(options: TaskOptions): StoredTasks {
 	};
 }
 
-function createTask(spec: TaskSpec, { database, log, sessionId, writes, whileOpen }: TaskOptions): TaskCopy {
+function createTask(spec: TaskSpec, { database, log, sessionId, writes, whileOpen }: SessionParts): TaskCopy {
 	const { schema } = database;
 	const read = async (): Promise<v.InferOutput<typeof taskSchema> | null> => {
 		const [row] = await database.query(

@@ -45,6 +45,7 @@ describe("what is written of a session", () => {
 				hasPrompt: false,
 				hasContext: false,
 				hasMessage: false,
+				isEstablished: false,
 				firstTitle: null,
 				state: initialState(),
 				isStateStale: false,

@@ -33,6 +33,7 @@ export interface WriterStart {
 	readonly hasPrompt: boolean;
 	readonly hasContext: boolean;
 	readonly hasMessage: boolean;
+	readonly isEstablished: boolean;
 	readonly firstTitle: string | null;
 	readonly state: SessionState;
 	readonly isStateStale: boolean;
@@ -72,6 +73,7 @@ export class SessionWriter {
 	#version: number;
 	#summarySeq: number;
 	#isStateStale: boolean;
+	#isEstablished: boolean;
 	#now: Change;
 	readonly #waiting: WaitingCommit[] = [];
 	#running: Promise<void> | null = null;
@@ -85,6 +87,7 @@ export class SessionWriter {
 		this.#version = start.version;
 		this.#summarySeq = start.summarySeq;
 		this.#isStateStale = start.isStateStale;
+		this.#isEstablished = start.isEstablished;
 		this.#now = {
 			...start,
 			events: [],
@@ -110,6 +113,10 @@ export class SessionWriter {
 		return this.#now.state.customTitle === null && this.#now.lastSeq === 0 && !this.#now.hasMessage;
 	}
 
+	get isUnused(): boolean {
+		return this.isEmpty && !this.#isEstablished;
+	}
+
 	cursor(): Cursor {
 		return { epoch: this.#options.epoch, seq: this.#now.lastSeq };
 	}
@@ -129,6 +136,11 @@ export class SessionWriter {
 	/** Creates the row. Idempotent. */
 	async begin(): Promise<void> {
 		if (!this.#exists) await this.commit({}, { sync: true, creates: true });
+	}
+
+	async establish(): Promise<void> {
+		await this.commit({}, { sync: true, establishes: true });
+		this.#isEstablished = true;
 	}
 
 	async settled(): Promise<void> {
