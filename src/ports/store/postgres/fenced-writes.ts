@@ -3,14 +3,13 @@ import { never, orAbort } from "../../../base/abort.ts";
 import { type Clock, sleep } from "../../../base/clock.ts";
 import { type Database, isTransient } from "./database.ts";
 import type { SessionHold } from "./sessions/session-hold.ts";
-import type { SessionWriter } from "./sessions/session-writer.ts";
 import { statementTimeouts } from "./statement-timeouts.ts";
 
 export interface FencedWritesOptions {
 	readonly database: Database;
 	readonly clock: Clock;
 	readonly hold: SessionHold;
-	readonly writer: Pick<SessionWriter, "begin" | "exists" | "version">;
+	readonly writer: { readonly exists: boolean; readonly version: number; begin(): Promise<void> };
 }
 
 export interface FencedWrites {

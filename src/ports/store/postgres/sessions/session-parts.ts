@@ -16,9 +16,7 @@ export interface SessionSurroundings extends Partial<Placement> {
 	readonly scratch?: LocalDirectory;
 }
 
-export interface SessionParts {
-	readonly database: Database;
-	readonly log: Log;
+export interface SessionParts extends Pick<SessionSurroundings, "database" | "log"> {
 	readonly sessionId: string;
 	readonly writes: FencedWrites;
 	readonly local: LocalDirectory | null;

@@ -2,10 +2,9 @@
 
 import type { AgentEvent, Cursor } from "../../../../api/values/event.ts";
 import { never, orAbort } from "../../../../base/abort.ts";
-import { type Clock, sleep } from "../../../../base/clock.ts";
+import { sleep } from "../../../../base/clock.ts";
 import { createDeferred, type Deferred } from "../../../../base/deferred.ts";
 import { errorText } from "../../../../base/errors.ts";
-import type { Log } from "../../../../base/log.ts";
 import type { RunningSummary } from "../../journal-summary.ts";
 import { toSummaryRecord } from "../../record.ts";
 import type { Batch, SessionState } from "../../session-store.ts";
@@ -18,9 +17,10 @@ import {
 	type WrittenSession,
 } from "../commit-statement.ts";
 import { removeOldRows } from "../context-rows.ts";
-import { type Database, isTransient } from "../database.ts";
+import { isTransient } from "../database.ts";
 import { statementTimeouts } from "../statement-timeouts.ts";
 import type { SessionHold } from "./session-hold.ts";
+import type { SessionSurroundings } from "./session-parts.ts";
 
 /** The row's content before this process's first commit. */
 export interface WriterStart {
@@ -42,10 +42,7 @@ export interface WriterStart {
 	readonly answeredSeq: number;
 }
 
-export interface WriterOptions extends WrittenSession {
-	readonly database: Database;
-	readonly clock: Clock;
-	readonly log: Log;
+export interface WriterOptions extends WrittenSession, Pick<SessionSurroundings, "database" | "clock" | "log"> {
 	readonly start: WriterStart;
 	readonly hold: SessionHold;
 }
