@@ -5,8 +5,9 @@ import { createPace } from "../../../base/pace.ts";
 import { fromLine } from "../context-row.ts";
 import { parseLine } from "../disk/logs/json-lines.ts";
 import type { Database, Row } from "./database.ts";
+import { integer } from "./sessions/session-row.ts";
 
-const rowSchema = v.object({ n: v.pipe(v.unknown(), v.transform(Number), v.integer()), body: v.string() });
+const rowSchema = v.object({ n: integer, body: v.string() });
 const pace = createPace();
 
 /** Returns the rows in order, and the last position; skips and logs invalid rows. */

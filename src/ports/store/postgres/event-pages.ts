@@ -4,12 +4,12 @@ import type { Log } from "../../../base/log.ts";
 import { parseLine } from "../disk/logs/json-lines.ts";
 import { fromEventRecord, type RecordOrigin } from "../record.ts";
 import type { Database } from "./database.ts";
+import { integer } from "./sessions/session-row.ts";
 
 const longestPage = 256;
 /** Page size limit in bytes; a single event may exceed it. */
 const largestPage = 4 * 1024 * 1024;
 
-const integer = v.pipe(v.unknown(), v.transform(Number), v.integer());
 const rowSchema = v.object({ seq: integer, body: v.string() });
 
 /** The events between two numbers, excluding the first. Skips and logs unreadable ones; their numbers stay taken. */

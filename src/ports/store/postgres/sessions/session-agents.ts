@@ -8,9 +8,8 @@ import type { AgentDescription, StoredAgent } from "../../session-store.ts";
 import { firstRow } from "../commit-change.ts";
 import { removeOldRows, toContextRows } from "../context-rows.ts";
 import type { SessionParts } from "./session-parts.ts";
-import { toColumn } from "./session-row.ts";
+import { integer, toColumn } from "./session-row.ts";
 
-const integer = v.pipe(v.unknown(), v.transform(Number), v.integer());
 const agentSchema = v.object({
 	id: v.string(),
 	type: v.string(),

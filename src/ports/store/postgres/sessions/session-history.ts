@@ -2,10 +2,11 @@
 import * as v from "valibot";
 import type { HistoryPlace } from "../../../workspace/history-place.ts";
 import type { SessionParts } from "./session-parts.ts";
+import { integer } from "./session-row.ts";
 
 const bytes = v.instance(Uint8Array);
 const savedSchema = v.object({ version: v.string(), records: bytes });
-const sizeSchema = v.object({ id: v.string(), size: v.pipe(v.unknown(), v.transform(Number), v.integer()) });
+const sizeSchema = v.object({ id: v.string(), size: integer });
 
 export function createHistoryPlace({ database, sessionId, writes, whileOpen }: SessionParts): HistoryPlace {
 	const { schema } = database;

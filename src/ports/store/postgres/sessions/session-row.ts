@@ -7,7 +7,7 @@ import type { Database } from "../database.ts";
 import { takenChannel } from "../process-lease.ts";
 
 /** 64-bit numbers arrive as text. */
-const integer = v.pipe(v.unknown(), v.transform(Number), v.integer());
+export const integer = v.pipe(v.unknown(), v.transform(Number), v.integer());
 
 const rowSchema = v.object({
 	id: v.string(),

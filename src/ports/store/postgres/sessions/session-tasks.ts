@@ -20,8 +20,8 @@ import {
 } from "../../stored-tasks.ts";
 import { createCommandTask, createLocalTasks, type TaskCopy } from "../command-tasks.ts";
 import type { SessionParts } from "./session-parts.ts";
+import { integer } from "./session-row.ts";
 
-const integer = v.pipe(v.unknown(), v.transform(Number), v.integer());
 const taskSchema = v.object({
 	spec: v.string(),
 	runtime: v.nullable(v.string()),
