@@ -133,7 +133,6 @@ export class Permissions {
 	}
 }
 
-/** What approving for the session would allow. */
 function toSuggestions({ grants = [] }: ApprovalInteraction): readonly PermissionUpdate[] {
 	if (grants.length === 0) return [];
 	const rules = grants.map((grant) => {

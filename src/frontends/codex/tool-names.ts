@@ -21,7 +21,6 @@ export interface ReadCall {
 	readonly kind: CallKind;
 	/** Invalid JSON stays text. */
 	readonly given: unknown;
-	/** A text argument; empty if there is none. */
 	text(member: string): string;
 }
 

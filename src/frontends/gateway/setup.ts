@@ -16,7 +16,6 @@ export type ProviderEntry = v.InferOutput<typeof providerSchema>;
 
 export const modelSchema = v.strictObject({
 	...providerEntries,
-	/** The name sent to the provider. */
 	model: word,
 	contextSize: v.pipe(v.number(), v.safeInteger(), v.minValue(1000)),
 });

@@ -126,7 +126,6 @@ export class ClientSessions {
 		return known;
 	}
 
-	/** Reads all events if the history was rewritten. */
 	async #readOn(session: SessionApi, known: Remembered | null): Promise<ReadFacts> {
 		try {
 			return await readFacts(session.events(known?.cursor ?? undefined), this.#beginning(session.id), known);

@@ -41,12 +41,10 @@ export class Calls {
 		this.#uses.clear();
 	}
 
-	/** A call with incomplete arguments. */
 	begin(call: ModelCall, origin: Origin, turnName: string): readonly Update[] {
 		return [this.#create(call, null, origin, turnName)];
 	}
 
-	/** A call with complete arguments. */
 	request(call: ModelCall, origin: Origin, turnName: string): readonly Update[] {
 		const known = this.#find(call.id, origin);
 		const json = call.function.arguments ?? "";

@@ -93,7 +93,6 @@ function withMessages(facts: SessionFacts, more: number): SessionFacts {
 	};
 }
 
-/** Facts with the last stored event among them. */
 export interface ReadFacts {
 	readonly facts: SessionFacts;
 	readonly cursor: Cursor | null;

@@ -18,7 +18,6 @@ export function toRealmMembers(realm: Realm | null): {
 	return { realm_id: id, instance_id: instance, backend };
 }
 
-/** The realm of a server started without one. */
 const plainRealm = "default";
 
 export function toRealmId(realm: Realm | null): string {

@@ -142,7 +142,6 @@ export class JournalWriter {
 	#hasState: boolean;
 	#hasBegun = false;
 	#end = 0;
-	/** The end of the journal when the last summary was written. */
 	#summarizedAt = 0;
 	#isInTurn = false;
 
