@@ -68,7 +68,6 @@ export class HostedSession {
 	/** Servers that the client changed and no run has used yet. */
 	#staged: StagedServer[] = [];
 	#isOfEvents = false;
-	/** The current run as the client knows it. */
 	#run: { readonly id: string; readonly turnId: string } | null = null;
 	#skills = 0;
 	/** Requests about calls that were not sent yet. */

@@ -41,6 +41,7 @@ export class Calls {
 		this.#uses.clear();
 	}
 
+	/** A call with incomplete arguments. */
 	begin(call: ModelCall, origin: Origin, turnName: string): readonly Update[] {
 		return [this.#create(call, null, origin, turnName)];
 	}

@@ -10,7 +10,6 @@ export function toSessionId(text: string): string | null {
 	return [bare.slice(0, 8), bare.slice(8, 12), bare.slice(12, 16), bare.slice(16, 20), bare.slice(20)].join("-");
 }
 
-/** The run id in contract spelling. */
 export function toRunId(turnId: string): string {
 	return toSessionId(turnId) ?? turnId;
 }
