@@ -217,26 +217,6 @@ describe("the journal", () => {
 		await last.close();
 	});
 
-	it("has a summary once much was added since the last one, not after each turn", async () => {
-		const { session } = await openWith();
-		const file = path.join(session.directory ?? "", "journal.jsonl");
-		const summaries = async () =>
-			(await readFile(file, "utf8")).split("\n").filter((line) => line.startsWith('{"summary"'));
-		const turn = async (text: string) => {
-			await session.commit({ events: [eventAt({ type: "turn.started", input: text })] }, { sync: true });
-			await session.commit({ events: [eventAt({ type: "turn.ended", outcome: { status: "finished" } })] });
-		};
-		for (let n = 0; n < 10; n += 1) await turn("short");
-		const before = (await summaries()).length;
-		await turn("x".repeat(70_000));
-		await turn("short");
-		expect((await summaries()).length - before).toBe(1);
-		expect(before).toBeLessThan(2);
-		const killed = await reopen();
-		expect(killed.cursor().seq).toBe(24);
-		await killed.close();
-	});
-
 	it("is not read for events after its last one", async () => {
 		let read = 0;
 		const disk = createDiskFiles();

@@ -36,9 +36,6 @@ const projectionDelay = 20;
 /** Maximum queued batches for those files. */
 const projectedTogether = 64;
 
-/** Bytes of journal after which the end of a turn adds a summary: an opening after a crash reads that much, and a turn. */
-const summaryDistance = 64 * 1024;
-
 /** Milliseconds a `commitWithNext` batch waits for a commit. */
 const joiningDelay = 20;
 
@@ -142,7 +139,6 @@ export class JournalWriter {
 	#hasState: boolean;
 	#hasBegun = false;
 	#end = 0;
-	#summarizedAt = 0;
 	#isInTurn = false;
 
 	readonly #waiting: WaitingCommit[] = [];
@@ -272,22 +268,16 @@ export class JournalWriter {
 
 	async #store(batches: readonly Batch[], sync: boolean): Promise<readonly Batch[]> {
 		const stored = this.#numbered(batches);
-		const isFirst = !this.#hasBegun;
-		const isFar = this.#options.journal.length - this.#summarizedAt >= summaryDistance;
-		const ends = batches.some(endsTurn);
-		let summarizes = !isFirst && isFar && ends;
 		// The files must be current: a summary contains their sizes, a prompt's journal form depends on one of them, and a file
 		// written after a change it lacks would seem modified by another program.
-		const needsFiles = summarizes || batches.some((batch) => addsPrompt(batch) || changesFiles(batch));
+		const needsFiles = batches.some((batch) => endsTurn(batch) || addsPrompt(batch) || changesFiles(batch));
 		if (needsFiles) await this.#projection.all();
-		summarizes &&= await this.#options.isSummarizable();
-		await this.#append(await this.#toLines(stored, summarizes), sync);
+		await this.#append(await this.#toLines(stored), sync);
 		this.#hasBegun = true;
 		this.#end = this.#options.journal.length;
-		if (isFirst || summarizes) this.#summarizedAt = this.#end;
 		for (const batch of stored) this.#note(batch);
 		this.#projection.add(stored);
-		if (!this.#isInTurn || ends || needsFiles) await this.#projection.all();
+		if (!this.#isInTurn || needsFiles) await this.#projection.all();
 		else await this.#projection.soon();
 		return stored;
 	}
@@ -305,9 +295,10 @@ export class JournalWriter {
 		});
 	}
 
-	async #toLines(batches: readonly Batch[], summarizes: boolean): Promise<readonly LineText[]> {
+	async #toLines(batches: readonly Batch[]): Promise<readonly LineText[]> {
 		const lines = [...(this.#hasBegun ? [] : await this.#options.firstLines())];
-		if (summarizes) lines.push(...this.#summaryLines(false));
+		if (this.#hasBegun && batches.some(endsTurn) && (await this.#options.isSummarizable()))
+			lines.push(...this.#summaryLines(false));
 		for (const batch of batches) lines.push(...toGroupLines(await this.#toRecords(batch)));
 		return lines;
 	}
