@@ -177,31 +177,44 @@ export async function* readJournalEvents(
 	after: number,
 	onUnreadable: () => void,
 ): AsyncGenerator<readonly StoredEvent[]> {
-	const toEvent = (line: Line): StoredEvent | null => {
+	const toEvent = (line: Line, last: number): StoredEvent | null => {
 		const text = line.kind === "line" ? line.text : null;
 		const seq = text === null ? null : numberOf(text);
 		if (text === null || seq === null) {
 			if (text === null || (!text.startsWith("{") && text.trim() !== "")) onUnreadable();
 			return null;
 		}
-		if (seq <= after) return null;
+		if (seq <= last) return null;
 		const record = fromRecordLine(parseLine(text), origin);
 		if (record.kind === "event") return record.event;
 		onUnreadable();
 		return null;
 	};
-	function* inGroups(lines: readonly Line[]): Generator<readonly StoredEvent[]> {
+	function* inGroups(lines: readonly Line[], last: number): Generator<readonly StoredEvent[]> {
 		for (let start = 0; start < lines.length; start += readAtOnce) {
 			const group = lines.slice(start, start + readAtOnce);
-			const events = group.map(toEvent).filter((event) => event !== null);
+			const events = group.map((line) => toEvent(line, last)).filter((event) => event !== null);
 			if (events.length > 0) yield events;
 		}
 	}
+	async function* read(start: number, last: number): AsyncGenerator<readonly StoredEvent[]> {
+		const splitter = createLineSplitter(lineLimit);
+		const atOnce = start === range.start ? pieceLength : searchedLength;
+		for await (const piece of readBytes(files, path, { start, end: range.end }, atOnce))
+			yield* inGroups(splitter.push(piece), last);
+		yield* inGroups(splitter.end(), last);
+	}
 	const start = after > 0 ? await findBefore(files, path, range, after) : range.start;
-	const splitter = createLineSplitter(lineLimit);
-	for await (const piece of readBytes(files, path, { start, end: range.end }, searchedLength))
-		yield* inGroups(splitter.push(piece));
-	yield* inGroups(splitter.end());
+	if (start === range.start) return yield* read(start, after);
+	let last = after;
+	for await (const events of read(start, after)) {
+		const expected = last + 1;
+		// A gap: lines that a process wrote late, after it had lost the session, or one that cannot be read.
+		if (!events.every(({ seq }, index) => seq === expected + index)) return yield* read(range.start, last);
+		yield events;
+		last += events.length;
+	}
+	if (last === after) yield* read(range.start, after);
 }
 
 /** Bytes that are read without a search for a better start. */
@@ -231,6 +244,7 @@ async function findEvent(
 			(await files.readRange(path, from, pieceLength + eventMark.length + longestNumber)) ?? Buffer.alloc(0);
 		const at = bytes.indexOf(eventMark);
 		if (at === -1 || at >= pieceLength) continue;
+		if (from + at + 1 >= end) return null;
 		const seq = numberOf(bytes.toString("latin1", at + 1, at + eventMark.length + longestNumber));
 		return seq === null ? null : { start: from + at + 1, seq };
 	}
