@@ -109,7 +109,8 @@ export class ClientSessions {
 		const known = this.#remembered.get(info.id);
 		if (known !== undefined && info.isRunning && this.followed().has(info.id)) return known.facts;
 		const read = await readFacts(this.kernelApi.sessions.storedEvents(info), this.#beginning(info.id));
-		if (known !== undefined) Object.assign(known, read);
+		// The stored events lack what is older than the journal.
+		if (known !== undefined) Object.assign(known, { facts: read.facts, cursor: null });
 		return read.facts;
 	}
 

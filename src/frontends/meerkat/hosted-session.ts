@@ -67,6 +67,8 @@ export class HostedSession {
 	#announced: readonly MeerkatEvent[] = [];
 	/** Servers that the client changed and no run has used yet. */
 	#staged: StagedServer[] = [];
+	/** Of the events among the facts; null once one was missed or repeated, so that all are read again. */
+	#lastSeq: number | null;
 	#isOfEvents = false;
 	#run: { readonly id: string; readonly turnId: string } | null = null;
 	#skills = 0;
@@ -84,6 +86,7 @@ export class HostedSession {
 		this.#handle = handle;
 		this.#client = client;
 		this.#remembered = remembered;
+		this.#lastSeq = remembered.cursor?.seq ?? 0;
 		this.#projection = createProjection({
 			sessionId: session.id,
 			model: { provider: info.provider, model: info.model },
@@ -183,7 +186,7 @@ export class HostedSession {
 	#project(event: Parameters<Projection["take"]>[0]): readonly Outgoing[] {
 		const { body } = event;
 		const sessionId = this.#handle.session.id;
-		this.#remembered.cursor = cursorOf(event) ?? this.#remembered.cursor;
+		this.#noteCursor(cursorOf(event));
 		if (body.type === "interaction.resolved") {
 			this.#early = this.#early.filter(({ interactionId }) => interactionId !== body.interactionId);
 			return [{ kind: "settled", interactionId: body.interactionId }];
@@ -214,6 +217,14 @@ export class HostedSession {
 		const delivered = events.flatMap((each) => this.#toNotifications(each, sessionId, event.at, isQuiet));
 		for (const each of events) this.#followRun(each, event.turnId);
 		return this.#projection.isAnswering() ? delivered : [...delivered, ...this.#early.splice(0)];
+	}
+
+	#noteCursor(cursor: Cursor | null): void {
+		if (cursor === null) return;
+		const epoch = this.#remembered.cursor?.epoch ?? cursor.epoch;
+		const follows = this.#lastSeq !== null && cursor.seq === this.#lastSeq + 1 && cursor.epoch === epoch;
+		this.#lastSeq = follows ? cursor.seq : null;
+		this.#remembered.cursor = follows ? cursor : null;
 	}
 
 	/** Where the run calls a tool; null in the first protocol, whose calls have no key. */
