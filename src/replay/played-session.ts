@@ -69,6 +69,7 @@ export function toSessionParts(played: PlayedParts): SessionParts {
 	return {
 		stored,
 		takesOver: false,
+		allRunning: new Set(),
 		readContext: async () => null,
 		chosen: { model, unsetModelAlias: played.unsetModelAlias, choice, sentName: model?.name ?? "" },
 		models: { options: async () => [], prepare: refuseLater },

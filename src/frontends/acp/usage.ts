@@ -7,7 +7,6 @@ export class Usage {
 	#used: number | null = null;
 	#size: number | null = null;
 	#cost: { readonly amount: number; readonly currency: string } | null = null;
-	/** The last update sent, as JSON. */
 	#sent = "";
 
 	constructor(price: () => ModelPrice | null) {

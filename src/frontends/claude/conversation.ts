@@ -113,7 +113,6 @@ export class Conversation {
 		if (jsonSchema) this.#answerSchema = jsonSchema;
 	}
 
-	/** The session, opened when it is first needed. */
 	open(): Promise<Opened> {
 		this.#opening ??= this.#open();
 		return this.#opening;

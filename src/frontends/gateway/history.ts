@@ -12,7 +12,6 @@ const pageSize = 8 * 1024 * 1024;
 
 export interface HistoryPage {
 	readonly sessionId: string;
-	/** The last stored event at this moment. */
 	readonly cursor: Cursor;
 	readonly events: readonly PublicEvent[];
 	/** The `before` of the preceding page; null at the beginning. */

@@ -28,6 +28,7 @@ export interface SessionLinks extends ModelLinks {
 	findRuleFiles(workDir: string): Promise<readonly RuleFile[]>;
 	findSkills(place: SkillSearch): Promise<SkillSet>;
 	serverPool(): Promise<Pick<ServerPool, "acquire">>;
+	readonly allRunning: Set<object>;
 }
 
 /** Where to search for skills; `files` returns the file access for one search. */
@@ -80,6 +81,7 @@ export async function composeSession(
 	return {
 		stored,
 		takesOver: options.takesOver ?? false,
+		allRunning: links.allRunning,
 		readContext: links.readContext,
 		chosen,
 		models,

@@ -59,6 +59,7 @@ export class Kernel {
 	/** Running skill searches by place. Sessions loading concurrently share them. */
 	readonly #skillSearches = createSharedRuns<SkillSet>();
 	readonly #ruleSearches = createSharedRuns<readonly RuleFile[]>();
+	readonly #allRunning = new Set<object>();
 	readonly #serverPool = new OnFirstUse(() => createServerPool(this.#parts));
 
 	readonly #builtInSkills: SkillPlace["builtIn"];
@@ -71,6 +72,10 @@ export class Kernel {
 
 	get loadedSessions(): number {
 		return this.#sessions.size;
+	}
+
+	get runningTurns(): number {
+		return this.#allRunning.size;
 	}
 
 	/** Creates a session. The id must be new. Throws ConfigurationError and ModelConfigurationError for unusable settings. */
@@ -292,6 +297,7 @@ export class Kernel {
 			findSkills: (place) => this.#findSkills(place),
 			readContext: (id) => store.readContext(stored.workDir, id),
 			serverPool: () => this.#serverPool.get(),
+			allRunning: this.#allRunning,
 			withModel: async (change) =>
 				(await import("./creation-options.ts")).withModel(stored.state().creationOptions, change),
 		};

@@ -54,8 +54,6 @@ export class SessionHost implements SessionsApi {
 	readonly #loading = new Set<string>();
 	/** Sessions watched for loss of their claim. */
 	readonly #watched = new WeakSet<Session>();
-	/** Sessions whose turn was started here and may still run. */
-	readonly #started = new Set<Session>();
 	#isStopped = false;
 
 	constructor(parts: SessionHostParts) {
@@ -317,11 +315,6 @@ export class SessionHost implements SessionsApi {
 		});
 	}
 
-	#countRunning(): number {
-		for (const session of this.#started) if (!isRunning(session)) this.#started.delete(session);
-		return this.#started.size;
-	}
-
 	/** Runs work and attributes its uncaught exceptions to the session. */
 	#asOf<Result>(id: string, work: () => Result): Result {
 		const isOnly = [this.#chosen, this.#loading].every((known) => known.size === (known.has(id) ? 1 : 0));
@@ -339,8 +332,8 @@ export class SessionHost implements SessionsApi {
 				const { key } = start;
 				if (key !== undefined && session.hasTurn(key)) return await session.send(start);
 				const { runningTurns } = this.#parts.configuration.agentwire.limits;
-				if (!isRunning(session) && this.#countRunning() >= runningTurns) throw tooManyTurns(runningTurns);
-				this.#started.add(session);
+				const running = this.#parts.kernel.runningTurns;
+				if (!isRunning(session) && running >= runningTurns) throw tooManyTurns(runningTurns);
 				return await this.#asOf(id, () => session.send(start));
 			},
 			release,

@@ -15,7 +15,7 @@ import { type ChosenModel, SessionModel } from "./session-model.ts";
 import type { SessionParts } from "./session-parts.ts";
 
 export class SessionEvents {
-	readonly turn = new CurrentTurn();
+	readonly turn: CurrentTurn;
 	readonly emitter: Emitter;
 	readonly model: SessionModel;
 	readonly observation: Observation | null;
@@ -26,7 +26,9 @@ export class SessionEvents {
 	/** Whether questions for a person wait for a client that can answer them. */
 	readonly isWaiting: boolean;
 
-	constructor({ stored, clock, chosen, models, observation, deadlines, whenUnattended }: SessionParts) {
+	constructor(parts: SessionParts) {
+		const { stored, clock, chosen, models, observation, deadlines, whenUnattended, allRunning } = parts;
+		this.turn = new CurrentTurn(allRunning);
 		const emitter = new Emitter(stored, clock);
 		const clients = new Clients(emitter, stored);
 		this.emitter = emitter;

@@ -62,6 +62,8 @@ export interface DecisionParts {
 export interface SessionParts extends LimitParts, DecisionParts {
 	readonly stored: SharedSession;
 	readonly takesOver: boolean;
+	/** Gets an object while the session's turn runs. */
+	readonly allRunning: Set<object>;
 	readContext(sessionId: string): Promise<readonly ContextRow[] | null>;
 	readonly chosen: ChosenModel;
 	readonly models: {

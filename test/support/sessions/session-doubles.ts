@@ -60,6 +60,7 @@ export function createQuietParts(
 	| "skills"
 	| "loopIterations"
 	| "takesOver"
+	| "allRunning"
 	| "readContext"
 	| "afk"
 	| "remindsOfAbsence"
@@ -88,6 +89,7 @@ export function createQuietParts(
 	return {
 		skills: [],
 		takesOver: false,
+		allRunning: new Set(),
 		loopIterations: 0,
 		models: { options: async () => [], prepare: () => Promise.reject(new Error("there is one model")) },
 		readContext: async () => null,

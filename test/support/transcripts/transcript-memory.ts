@@ -201,6 +201,7 @@ export async function openSession(
 		readContext: (id) => store.readContext(place.workDir, id),
 		withModel: () => Promise.reject(new Error("nobody chooses a model here")),
 		serverPool: () => Promise.reject(new Error("there are no servers here")),
+		allRunning: new Set(),
 	});
 	const session = new Session({ ...parts, chosen: { ...parts.chosen, model: gates.model } });
 	const close = async () => {
