@@ -41,18 +41,13 @@ const broad = [
 ];
 
 const broadE2e = [
-	...["acp-input", "acp-servers", "acp-sessions", "baselines", "conformance", "executable-names", "export"],
-	...["forbidden-modes", "go-like", "login", "mcp", "mcp-commands", "permissions-command", "printing-commands"],
-	...[
-		"meerkat-client",
-		"meerkat-creator",
-		"meerkat-recorded",
-		"meerkat-resume",
-		"meerkat-session-hooks",
-		"meerkat-turns",
-	],
-	...["permission-agents", "permission-grants", "permission-modes", "permission-tools", "print", "record", "sandbox"],
-	...["sdk-interaction", "sdk-sessions", "session-limits", "sessions-command", "testing-library", "transcripts"],
+	...["acp-cancel", "acp-input", "acp-servers", "acp-sessions", "baselines", "conformance", "executable-names"],
+	...["export", "forbidden-modes", "gateway-connections", "go-like", "login", "mcp", "mcp-commands"],
+	...["meerkat-client", "meerkat-creator", "meerkat-http-hooks", "meerkat-recorded", "meerkat-resume"],
+	...["meerkat-session-hooks", "meerkat-turns", "namespaces", "owner-only", "permission-agents"],
+	...["permission-grants", "permission-modes", "permission-tools", "permissions-command", "plugins", "print"],
+	...["print-kimi-code", "printing-commands", "record", "sandbox", "sdk-interaction", "sdk-sessions"],
+	...["session-limits", "sessions-command", "shared-output", "telemetry", "testing-library", "transcripts"],
 ].map((name) => `test/e2e/${name}.test.ts`);
 
 /** What needs PostgreSQL. */
