@@ -32,11 +32,15 @@ const long = [
 	"test/transcripts/other-remote.test.ts",
 ];
 
-/** Together they would take half of the time of `npm test`: many cases of one kind, each with a process. */
+/** Together they would take half of the time of `npm test`: many cases of one kind, most with a process each. */
 const broad = [
-	"src/ports/processes/{containment,escapes}.test.ts",
+	"src/client/liveness.property.test.ts",
+	"src/cluster/{cluster,handshake,upgrade}.test.ts",
+	"src/ports/processes/{containment,escapes,watchdog}.test.ts",
 	"src/ports/processes/confinement/confinement.test.ts",
 	"src/ports/processes/git/{git,repository-programs}.test.ts",
+	"src/ports/store/disk/failing-disk.test.ts",
+	"src/ports/workspace/file-history{,.property}.test.ts",
 	"test/campaign/{clients,crash,gateway,sdk}.test.ts",
 ];
 
