@@ -6,6 +6,7 @@ import { createFakeClock } from "../../../../test/support/host/campaign-clock.ts
 import { attachReader } from "../../../../test/support/protocol/event-reader.ts";
 import { createHost } from "../../../../test/support/sessions/session-host.ts";
 import { createMemoryFiles } from "../../../../test/support/store/memory-files.ts";
+import type { SessionsApi } from "../../../api/kernel.ts";
 import type { ClientHook } from "../../../api/values/hooks/hook.ts";
 import { createDeferred } from "../../../base/deferred.ts";
 import { isRecord } from "../../../base/json.ts";
@@ -24,6 +25,13 @@ const hook: ClientHook = {
 	timeout: 30,
 	subscriptionId: "mine",
 };
+
+/** Queues whose store is always empty, and its reads. */
+function createUnstored(sessions: SessionsApi) {
+	const read = vi.fn(async () => []);
+	const store = { read, write: async () => {} };
+	return { read, queues: new PromptQueues({ sessions, store, clock: createFakeClock(), log: silentLog }) };
+}
 
 const inputsOf = ({ data }: StreamMessage): string[] =>
 	Array.isArray(data["prompts"]) ? data["prompts"].map((each) => String(isRecord(each) ? each["input"] : "")) : [];
@@ -190,14 +198,7 @@ describe("PromptQueues", () => {
 
 	it("forgets a session that nobody looks at and for which nothing waits", async () => {
 		const { host } = await createHost();
-		const read = vi.fn(async () => []);
-		const store = { read, write: async () => {} };
-		const queues = new PromptQueues({
-			sessions: host,
-			store,
-			clock: createFakeClock(),
-			log: silentLog,
-		});
+		const { read, queues } = createUnstored(host);
 		const shown = createDeferred<ShownQueue>();
 		const stop = queues.watch("s", shown.resolve);
 		expect(await shown.promise).toEqual({ prompts: [], failure: null });
@@ -213,14 +214,7 @@ describe("PromptQueues", () => {
 		await session.send({ type: "session.establish" });
 		const client = await attachReader(session);
 		release();
-		const read = vi.fn(async () => []);
-		const store = { read, write: async () => {} };
-		const queues = new PromptQueues({
-			sessions: host,
-			store,
-			clock: createFakeClock(),
-			log: silentLog,
-		});
+		const { read, queues } = createUnstored(host);
 		await queues.use(session.id, (queue) => queue.add("text: one", []));
 		await client.event("turn.ended");
 		await nextTurn();
