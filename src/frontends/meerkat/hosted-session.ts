@@ -11,7 +11,7 @@ import { EventPump, type Outgoing } from "../shared/event-pump.ts";
 import type { EraCodec } from "./eras/codec.ts";
 import { NamedError, toNamedError } from "./errors.ts";
 import { type CallPlace, type InteractionRequest, toRequest } from "./interactions.ts";
-import { cursorOf, type ReadFacts, type SessionFacts } from "./projection/facts.ts";
+import { cursorOf, type SessionFacts } from "./projection/facts.ts";
 import { toOutcome } from "./projection/failures.ts";
 import { createProjection, denialText, noReport, type Projection, type RunReport } from "./projection/projection.ts";
 import { type StagedServer, toRefusedTool, toToolChange } from "./projection/tool-changes.ts";
@@ -29,7 +29,7 @@ export interface ClientSide {
 	readonly streams: Pick<SessionStreams, "has" | "take">;
 }
 
-export interface Remembered extends ReadFacts {
+export interface Remembered {
 	facts: SessionFacts;
 	cursor: Cursor | null;
 	sequence: number;
